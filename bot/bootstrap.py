@@ -46,6 +46,7 @@ from engine import (
 from engine.errors import EngineError
 from engine.ingest.estimate import IndexingEstimator
 from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.client.client import UNOBSERVED, CallObservers
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts
 from engine.llm.picture_describer import LiteLLMPictureDescriber
@@ -192,7 +193,9 @@ def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 @asynccontextmanager
-async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineModels]:
+async def open_models(
+    settings: Settings, clock: Clock, observers: CallObservers = UNOBSERVED
+) -> AsyncIterator[EngineModels]:
     """Open the configured models; the offline ones if no model is configured, never as a fallback."""
     timeouts = CallTimeouts(
         settings.llm_timeout_seconds,
@@ -200,7 +203,7 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
         settings.llm_thinking_timeout_seconds,
         settings.llm_max_attempts,
     )
-    calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
+    calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock, observers)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
         if settings.llm_model:

@@ -137,7 +137,7 @@ class Bot:
         self._attached.expected.add(platform)
 
     def stand_by(self, platform: str) -> None:
-        """Be healthy without a platform, because other processes are connected to it; `expect_platform` undoes it."""
+        """Count as healthy without a platform to which other processes are connected; `expect_platform` undoes it."""
         self._attached.expected.discard(platform)
         self.metrics.forget_activity(platform)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import structlog
@@ -122,6 +122,12 @@ class BotContext:
         """What is known of people on a platform."""
         return build_people_rules(self.settings.people, load_people_defaults()).of(platform)
 
+    async def find_opt_out(self, location: Location, person: str, written: datetime | None = None) -> str:
+        """Why what a person writes, or wrote then, is not read, in the active language; empty if it may be."""
+        if await self.store.opt_outs.is_opted_out(location.platform, location.workspace, person, written):
+            return texts.opted_out_notice(self.traits_of(location.platform))
+        return ""
+
     @property
     def disclosure(self) -> Disclosure:
         """What people are told of who answers."""
@@ -148,7 +154,7 @@ class BotContext:
         """The time zone of a person, in which their days begin; UTC if their platform tells none."""
         with suppress(EngineError):
             if person:
-                found = await self.audience.get_person(location.platform, location.workspace, person)
+                found = await self.audience.get_person_at(location, person)
                 return found.zone
         return UTC
 
@@ -156,7 +162,7 @@ class BotContext:
         """The language of what one person reads; `locale`: what their platform reported with an event."""
         if not locale and person:
             with suppress(EngineError):
-                locale = (await self.audience.get_person(location.platform, location.workspace, person)).locale
+                locale = (await self.audience.get_person_at(location, person)).locale
         return match_locale(locale) or match_language(self.settings.language) or SOURCE_LANGUAGE
 
     async def find_channel_language(self, location: Location, person: str = "", locale: str = "") -> str:

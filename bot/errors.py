@@ -142,7 +142,7 @@ class BadSetting(EngineError):
 
 
 class PortInUse(EngineError):
-    """Another program listens on the port of a setting. What runs for long tries again until it is free."""
+    """The port of a setting is in use by another program. What runs for long tries again until it is free."""
 
     hint = "Stop the program that uses the port, or set another one."
 

@@ -25,6 +25,7 @@ from bot.rpc import lifecycle, socket, standby
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
 from engine.errors import LOST, DatabaseLost, EngineError
+from engine.llm.client.client import CallObservers
 from engine.scheduling.supervisor import describe_error
 from engine.scheduling.tasks import cancel_tasks, child_task
 
@@ -62,10 +63,11 @@ async def serve(
     if not chosen:
         raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)
     adapters = {name: load_adapter(name) for name in chosen}
-    health = ServerHealth(Metrics(clock))
     async with AsyncExitStack() as stack:
+        metrics = Metrics(clock, await stack.enter_async_context(open_tracer(enabled=settings.traces)))
+        health, observers = ServerHealth(metrics), CallObservers(metrics.record_llm_call, metrics.record_reply)
         await stack.enter_async_context(serving_probes((settings.monitoring_host, settings.monitoring_port), health))
-        models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
+        models = await stack.enter_async_context(bootstrap.open_models(settings, clock, observers))
         engine_context = await standby.open_when_free(stack, settings, models, clock, stop, health)
         if engine_context is None:
             return
@@ -90,13 +92,10 @@ async def _begin_work(
     stack: AsyncExitStack, bot: Bot, models: EngineModels, settings: Settings, health: ServerHealth
 ) -> None:
     """Measure and watch the bot from now on, and load its models."""
-    models.calls.observe_call = bot.metrics.record_llm_call
-    models.calls.observe_outcome = bot.metrics.record_reply
     bot.supervisor.watch_loop(asyncio.get_running_loop())
     stack.push_async_callback(cancel_tasks, bot.supervisor.spawn("warm up", models.warm_up()))
     checking = bot.supervisor.spawn("check models", log_problems(settings, bot.context.clock))
     stack.push_async_callback(cancel_tasks, checking)
-    bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
     engine = bot.context.engine_context.engine
 
     async def list_limitations() -> Sequence[str]:
@@ -148,7 +147,7 @@ async def running_bot(
 
 
 def _leave(leaving: asyncio.Event, health: ServerHealth) -> None:
-    """Leave at once: other processes may have taken over the work of this one."""
+    """Stop at once: other processes may have taken over the work of this one."""
     health.state = ServerState.DRAINING
     lifecycle.end_later(DatabaseLost(LOST))
     leaving.set()
@@ -176,7 +175,7 @@ def _describe_adapter_settings(settings: Settings) -> str:
 
 
 async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event, health: ServerHealth) -> None:
-    """On stop, finish work in progress while the platforms are still connected; then let them disconnect."""
+    """Finish work in progress after a stop, while the platforms are still connected; then let them disconnect."""
     await stop.wait()
     health.state = ServerState.DRAINING
     log.info("server.stop_requested")

@@ -86,7 +86,7 @@ class PeopleNotKept(InvalidDocument):
 
 
 class UnsupportedFormat(InvalidDocument):
-    """No parser reads this file format. Parsers add a hint that lists the formats."""
+    """The file format is one that no parser reads. Parsers add a hint that lists the formats."""
 
     hint = "Convert it to a supported format, for example PDF or plain text."
 
@@ -144,7 +144,7 @@ class OutOfRange(InvalidDocument, InvalidQuestion):
 
 
 class NotFound(EngineError):
-    """No such document, entity or relation in the scope."""
+    """The scope has no such document, entity or relation."""
 
 
 class StoreError(EngineError):
@@ -158,13 +158,13 @@ class EngineClosed(StoreError):
 
 
 class DataDirInUse(StoreError):
-    """Another process uses the data directory."""
+    """The data directory is in use by another process."""
 
     hint = "Run the command again in a moment. If the other process hangs, stop it."
 
 
 class DatabaseInUse(DataDirInUse):
-    """Another process works on the database, and one of both must be alone."""
+    """The database is in use by another process, and one of both must be alone."""
 
     hint = "Try again when that process has ended; `threadlore serve` waits for it."
 
@@ -236,7 +236,7 @@ class SchemaMismatch(StoreError):
 
 
 class EmbedderMismatch(StoreError):
-    """Another embedder made the vectors of the data directory."""
+    """The vectors of the data directory were made by another embedder."""
 
     hint = "Configure the previous embedder again, or recompute all vectors with `threadlore reindex`."
 

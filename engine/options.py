@@ -59,7 +59,7 @@ class ChunkingOptions:
 
 @dataclass(frozen=True, slots=True)
 class SummaryLimits:
-    """When descriptions are summarized by a model instead of joined, and how much one call takes.
+    """The limits from which on a model summarizes descriptions that else are joined, and those of one call.
 
     Fewer than `join_fragments` descriptions with fewer than `join_tokens` tokens are joined. More are summarized in
     groups of up to `group_size`, the newest `max_groups` of them; a group also ends after a description whose hash is 0

@@ -126,7 +126,7 @@ def _parse(row: Mapping[str, Any]) -> ChatLine:
     content = get_text(body, "content") or get_text(row, "content")
     words = plain_text_of(content)
     files = [f"File “{name}”" for attachment in get_rows(row, "attachments") if (name := get_text(attachment, "name"))]
-    name = next(filter(None, (get_text(each, "displayName") for each in (user, app, row))), "")
+    name = next(filter(None, (get_text(author, "displayName") for author in (user, app, row))), "")
     return ChatLine(
         time if time.tzinfo else time.replace(tzinfo=UTC),
         name or KIND_OF_ACCOUNT.sub("", get_text(row, "from")),

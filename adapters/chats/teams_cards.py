@@ -29,14 +29,14 @@ def render_cards(message: Row) -> str:
 
 def render_quoted(message: Row) -> str:
     """The message to which this one replies within a chat, as a quotation."""
-    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == QUOTED)
-    return join_lines(_quote(each, "messagePreview", "messageSender") for each in found)
+    found = _read_all(message, QUOTED)
+    return join_lines(_quote(card, "messagePreview", "messageSender") for card in found)
 
 
 def render_forwarded(message: Row) -> str:
     """Messages that this one forwards, with their authors."""
-    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == FORWARDED)
-    rows = [(_name(get_row(each, "originalMessageSender")), each) for each in found]
+    found = _read_all(message, FORWARDED)
+    rows = [(_name(get_row(card, "originalMessageSender")), card) for card in found]
     return join_lines(
         f"Forwarded message{f' by {name}' if name else ''}:\n{text}"
         for name, each in rows
@@ -46,8 +46,13 @@ def render_forwarded(message: Row) -> str:
 
 def quoted_message(message: Row) -> str:
     """The id of the message to which this one replies within a chat; "" for none."""
-    found = (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == QUOTED)
-    return next((id_ for each in found if (id_ := get_text(each, "messageId"))), "")
+    found = _read_all(message, QUOTED)
+    return next((id_ for card in found if (id_ := get_text(card, "messageId"))), "")
+
+
+def _read_all(message: Row, kind: str) -> Iterator[Row]:
+    """The contents of the attachments of a kind."""
+    return (_read(row) for row in get_rows(message, "attachments") if get_text(row, "contentType") == kind)
 
 
 def _read(attachment: Row) -> Row:
@@ -69,10 +74,10 @@ def _walk(row: Row, depth: int) -> Iterator[str]:
         return
     yield from dict.fromkeys(text for key in TEXT_FIELDS if (text := plain_text_of(get_text(row, key))))
     for key, inner in row.items():
-        for each in inner[:MAX_ITEMS] if isinstance(inner, list) else [inner]:
-            if isinstance(each, dict):
-                yield from _walk(each, depth + 1)
-            elif key == "inlines" and isinstance(each, str) and (text := plain_text_of(each)):
+        for part in inner[:MAX_ITEMS] if isinstance(inner, list) else [inner]:
+            if isinstance(part, dict):
+                yield from _walk(part, depth + 1)
+            elif key == "inlines" and isinstance(part, str) and (text := plain_text_of(part)):
                 yield text
 
 

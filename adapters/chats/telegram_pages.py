@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.open_tags import VOID_TAGS, escape_open_tags
+from adapters.common.open_tags import VOID_TAGS, MessagePage, escape_open_tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,33 +25,25 @@ REPLY = re.compile(r"#go_to_message(\d{1,19})")
 TIME = re.compile(r"(\d{2})\.(\d{2})\.(\d{4}) (\d{2}:\d{2}:\d{2})(?: UTC([+-]\d{2}:\d{2}))?")
 
 
-class TelegramPage(HTMLParser):
-    """Collects the messages of a page; `take` returns those that are complete. `title`: the name of the chat.
+class TelegramPage(MessagePage):
+    """Collects the messages of a page as rows. `title`: the name of the chat.
 
     `author`: who wrote the message before, for one that is joined to it.
     """
 
     def __init__(self, author: str = "") -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self.title = ""
         self.author = author
         self._stack: list[tuple[str, str, str]] = []  # tags with their roles and links
         self._row: dict[str, Any] | None = None
-        self._done: list[dict[str, Any]] = []
-
-    def take(self, *, is_end: bool = False) -> list[dict[str, Any]]:
-        """The rows that were read since the last call."""
-        if is_end:
-            self._finish()
-        found, self._done = self._done, []
-        return found
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         facts = {name: value or "" for name, value in attrs}
         classes = facts.get("class", "").split()
         if "message" in classes and facts.get("id", "").startswith("message"):
             self._begin(facts["id"].removeprefix("message"), is_service="service" in classes)
-        role = next((each for each in ROLES if each in classes), "")
+        role = next((word for word in ROLES if word in classes), "")
         if "forwarded" in classes and "body" in classes:
             role = "forwarded"
         if self._row is not None:
@@ -86,7 +77,7 @@ class TelegramPage(HTMLParser):
             self._row["parts"].setdefault(key, []).append(text)
 
     def _begin(self, id_: str, *, is_service: bool) -> None:
-        self._finish()
+        self.finish()
         self._row = {"id": id_, "type": "service" if is_service else "message", "parts": {}}
 
     def _note(self, role: str, classes: list[str], facts: dict[str, str]) -> None:
@@ -102,7 +93,7 @@ class TelegramPage(HTMLParser):
         if role in {"question", "answer"}:
             row["parts"].setdefault(role, []).append("\n- " if role == "answer" else "")
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         row, self._row = self._row, None
         if row is None or row["id"].startswith("-"):
             return
@@ -114,7 +105,7 @@ class TelegramPage(HTMLParser):
         if row.get("file") == MISSING_FILE:
             row["file_name"] = parts.get("title", "")
         row |= {"from": self.author, "text": "\n".join(filter(None, words)), "forwarded_from": origin}
-        self._done.append(row)
+        self.done.append(row)
 
 
 _BLANKS = re.compile(r"\s+")
@@ -156,11 +147,7 @@ def read_pages(pages: Iterable[Iterable[str]]) -> Iterator[dict[str, Any]]:
     author = ""
     for chunks in pages:
         page = TelegramPage(author)
-        for chunk in chunks:
-            page.feed(escape_open_tags(chunk))
-            yield from page.take()
-        page.close()
-        yield from page.take(is_end=True)
+        yield from page.read(chunks)
         author = page.author
 
 

@@ -70,7 +70,7 @@ def find_order(lines: Iterable[str]) -> str:
             halves.add((head["after"] or "").strip())
     if not dates:
         return ""
-    fits = {order: [each for each in dates if _fits(each, order)] for order in ("dmy", "mdy", "ymd")}
+    fits = {order: [date for date in dates if _fits(date, order)] for order in ("dmy", "mdy", "ymd")}
     return min(
         fits,
         key=lambda order: (

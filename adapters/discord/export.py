@@ -85,10 +85,10 @@ class DiscordExport:
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
         self._rooms: dict[str, ExportedRoom] = {}
         names = [name for name in folder.list_names() if "_Files/" not in name]
-        for name in (each for each in names if each.endswith(".json")):
+        for name in (path for path in names if path.endswith(".json")):
             self._add_file(name, direct=options.direct_messages)
         whole = set(self._rooms)
-        for name in (each for each in names if _reader_of(each) is not None):
+        for name in (path for path in names if _reader_of(path) is not None):
             self._add_page(name, options.workspace, whole)
         if not self._rooms and not self.omissions:
             raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")

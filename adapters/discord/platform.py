@@ -133,13 +133,16 @@ class DiscordPlatform:
         locale = self.locales.get(person) or self._guild_locale(workspace)
         return replace(found, locale=locale, is_deactivated=has_left)
 
+    def _get_guild(self, workspace: str) -> discord.Guild | None:
+        return self.client.get_guild(int(workspace)) if workspace else None
+
     def _guild_locale(self, workspace: str) -> str:
         """The language that a community server chose; other servers cannot choose one."""
-        guild = self.client.get_guild(int(workspace)) if workspace else None
+        guild = self._get_guild(workspace)
         return str(guild.preferred_locale) if guild is not None and "COMMUNITY" in guild.features else ""
 
     async def _fetch_user(self, workspace: str, person: str) -> Person:
-        guild = self.client.get_guild(int(workspace)) if workspace else None
+        guild = self._get_guild(workspace)
         self._check_connected()
         if guild is not None and (found := await self._fetch_member(guild, int(person))):
             return person_of(found)
@@ -160,7 +163,7 @@ class DiscordPlatform:
 
     async def is_in_group(self, workspace: str, person: str, group: str) -> bool:
         """Whether a member has a role. Raises PermissionDenied if there is no such role."""
-        guild = self.client.get_guild(int(workspace)) if workspace else None
+        guild = self._get_guild(workspace)
         self._check_connected()
         if guild is None or guild.get_role(int(group)) is None:
             raise PermissionDenied("There is no such role in this server.")
@@ -171,7 +174,7 @@ class DiscordPlatform:
         return await self.channel_lookup.open_direct(person)
 
     async def to_plain_text(self, workspace: str, text: str) -> str:
-        guild = self.client.get_guild(int(workspace)) if workspace else None
+        guild = self._get_guild(workspace)
 
         async def name(person: str) -> str:
             return (await self.fetch_person(workspace, person)).name

@@ -1,4 +1,4 @@
-"""After each new session: compare the servers of a connection with what is known, each once its members are loaded."""
+"""Compare the servers of a connection with what is known after each new session, each once its members are loaded."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import discord
 from adapters.discord.gateway import PRIVILEGED_INTENTS, build_intents, configure_endpoints
 from adapters.discord.guild.permissions import build_invite_url
 from adapters.discord.settings import DiscordSettings
-from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep
+from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep, recognize_text
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -76,7 +76,7 @@ class DiscordSetup:
 
     def recognize(self, text: str) -> RecognizedText | None:
         """What Discord calls a text."""
-        return next((kind for pattern, kind in KINDS if re.fullmatch(pattern, text)), None)
+        return recognize_text(text, KINDS)
 
     async def check(self, settings: Settings) -> list[AccessCheck]:
         """Who the bot is, and whether it may read messages and members. Raises BadSetting."""

@@ -15,7 +15,7 @@ from adapters.common.export_folder import read_bytes, split_into_pages
 from adapters.mattermost import posts
 from adapters.mattermost.lines import ExportLines, PostIndex, find_lines, open_export_folder
 from bot.platform.history_source import Omissions
-from bot.platform.models import Channel, Location, Person
+from bot.platform.models import Channel, Location, Person, select_guests
 from bot.platform.traits import PlatformTraits
 from engine.errors import InvalidDocument
 from engine.text.cleanup import clean_single_line
@@ -198,7 +198,7 @@ class MattermostExport:
         """Add the members, which are in later lines; a name is open if every channel of this name is."""
         for room, each in self._rooms.items():
             members = frozenset(self._members.get(room, ()))
-            guests = frozenset(id_ for id_ in members if id_ not in self._people or self._people[id_].is_guest)
+            guests = select_guests(members, self._people)
             each.channel = replace(each.channel, members=members, guests=guests)
         channels = [listed.channel for listed in self._rooms.values()]
         closed = {channel.name for channel in channels if channel.kind != "open"}

@@ -10,7 +10,9 @@ import structlog
 from mcp.server.mcpserver.exceptions import ToolError
 
 from bot.capabilities.access.problems import describe_problem
+from bot.capabilities.access.token_text import read_bearer
 from bot.capabilities.requests import AtSpace, Authorized
+from bot.errors import InvalidToken
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -68,10 +70,11 @@ class Caller:
             if not self.token:
                 return AtSpace(self.space, request, DOOR)
             return Authorized(self.token, request, DOOR)
-        kind, _, token = (headers or {}).get("authorization", "").partition(" ")
-        if kind.casefold() != "bearer" or not token.strip():
-            raise ToolError("An access token is missing.")
-        return Authorized(token.strip(), request, DOOR)
+        try:
+            token = read_bearer(headers or {})
+        except InvalidToken as error:
+            raise ToolError(str(error)) from error
+        return Authorized(token, request, DOOR)
 
 
 def read_headers(request: Any) -> Mapping[str, str] | None:

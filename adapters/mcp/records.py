@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
-from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
+from adapters.common.shown_text import Line, Prose, Record
 from bot.capabilities.access.notices import list_context_notices, list_end_notices
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bot.capabilities.graph.results import SubgraphResult
     from bot.capabilities.results import AnswerEnd, ContextResult, EntityResult
-    from engine import DocumentInfo, Source
+    from engine import ContextRelation, DocumentInfo
 
 
-class CitedSource(BaseModel):
+def _write_time(time: object) -> object:
+    return time.isoformat() if isinstance(time, datetime) else time or ""
+
+
+class CitedSource(Record):
     """A passage that is cited as [number]."""
 
     number: int
@@ -23,21 +30,8 @@ class CitedSource(BaseModel):
     label: Line
     link: str
     author: Line
-    time: str
+    time: Annotated[str, BeforeValidator(_write_time)]
     text: Prose
-
-    @classmethod
-    def of(cls, source: Source) -> CitedSource:
-        """The record of a source."""
-        return cls(
-            number=source.number,
-            title=source.title,
-            label=source.label,
-            link=source.link,
-            author=source.author,
-            time=source.time.isoformat() if source.time else "",
-            text=source.text,
-        )
 
 
 class CitedAnswer(BaseModel):
@@ -51,7 +45,7 @@ class CitedAnswer(BaseModel):
     @classmethod
     def of(cls, text: str, end: AnswerEnd) -> CitedAnswer:
         """The record of an answer."""
-        sources = [CitedSource.of(source) for source in end.sources]
+        sources = list(map(CitedSource.of, end.sources))
         return cls(answer=text, sources=sources, incomplete=end.cut_off, notices=list_end_notices(end))
 
 
@@ -71,11 +65,8 @@ class RetrievedContext(BaseModel):
             entities=[
                 {"name": entity.name, "type": entity.type, "text": entity.description} for entity in context.entities
             ],
-            relations=[
-                {"source": relation.source, "target": relation.target, "text": relation.description}
-                for relation in context.relations
-            ],
-            sources=[CitedSource.of(source) for source in context.sources],
+            relations=_list_relations(context.relations),
+            sources=list(map(CitedSource.of, context.sources)),
             notices=list_context_notices(found),
         )
 
@@ -91,12 +82,14 @@ class EntityRecord(BaseModel):
     @classmethod
     def of(cls, found: EntityResult) -> EntityRecord:
         """The record of an entity."""
-        relations = [
-            {"source": relation.source, "target": relation.target, "text": relation.description}
-            for relation in found.relations
-        ]
-        entity = found.entity
+        entity, relations = found.entity, _list_relations(found.relations)
         return cls(name=entity.name, type=entity.type, description=entity.description, relations=relations)
+
+
+def _list_relations(relations: Iterable[ContextRelation]) -> list[dict[str, Prose]]:
+    return [
+        {"source": relation.source, "target": relation.target, "text": relation.description} for relation in relations
+    ]
 
 
 class Neighborhood(BaseModel):

@@ -49,6 +49,7 @@ class SlackService:
     """What is served: the workspaces, the app that receives their requests, and the pages that install it."""
 
     workspaces: Workspaces
+    router: WorkspaceRouter
     app: AsyncApp
     pages: list[web.RouteDef] = field(default_factory=list)
 
@@ -64,7 +65,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)) as session:
         factory = WorkspaceFactory(bot, ClientFactory(session, own.api_base), over_http=own.mode == "http")
         async with open_service(own, factory) as service:
-            bot.attach(WorkspaceRouter(service.workspaces))
+            bot.attach(service.router)
             await (_serve_http if own.mode == "http" else _serve_socket)(bot, own, service, stop)
 
 
@@ -88,7 +89,7 @@ async def _open_single(own: SlackSettings, factory: WorkspaceFactory) -> AsyncIt
     workspaces.add(await factory.open(token))
     try:
         app = build_app(factory.clients.build(token, handlers=idempotent_handlers()), workspaces)
-        yield SlackService(workspaces, app)
+        yield SlackService(workspaces, WorkspaceRouter(workspaces), app)
     finally:
         await workspaces.close()
 
@@ -106,16 +107,15 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     )
     accesses = Accesses(store, rotator, clients, bot.processes, bot.clock)
     following = installed.InstalledWorkspaces(accesses, store, factory, workspaces, Ownership.of(own))
-    workspaces.is_own = following.is_own
     await following.update()
-    if bot.store.shared_visibility is not None:  # other processes may store installations
-        workspaces.is_absent = following.is_absent
+    is_shared = bot.store.shared_visibility is not None  # other processes may store installations
+    router = WorkspaceRouter(workspaces, following.is_own, following.is_absent if is_shared else None)
     flow = pages.build_flow(own, clients.build(), (store, states), following.announce_change)
     task = bot.supervisor.run(installed.TASK, following.run)
     try:
         app = build_app(clients.build(handlers=idempotent_handlers()), workspaces, following)
         visits = pages.Visits(bot.clock, parse_proxies(bot.settings.trusted_proxies))
-        yield SlackService(workspaces, app, pages.list_routes(flow, visits))
+        yield SlackService(workspaces, router, app, pages.list_routes(flow, visits))
     finally:
         await cancel_tasks(task)
         await following.close()

@@ -13,6 +13,8 @@ from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUna
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
 SLACK_ERRORS = (SlackClientError, aiohttp.ClientError, TimeoutError)
 ACCESS_ERRORS = frozenset(
     [
@@ -112,8 +114,18 @@ def to_platform_error(error: BaseException) -> PlatformError:
 
 def is_unavailable(error: SlackApiError) -> bool:
     """Whether Slack is temporarily unable to answer any call."""
+    return is_server_error(error) or error_code(error) in UNAVAILABLE_ERRORS
+
+
+def is_server_error(error: SlackApiError) -> bool:
+    """Whether the status of the response says that the server failed."""
     status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
-    return bool(status >= SERVER_ERROR) or error_code(error) in UNAVAILABLE_ERRORS
+    return bool(status >= SERVER_ERROR)
+
+
+def next_cursor(page: AsyncSlackResponse) -> str:
+    """The cursor of the next page; empty on the last one."""
+    return str((page.get("response_metadata") or {}).get("next_cursor") or "")
 
 
 def _error_class(code: str) -> type[PlatformError]:

@@ -37,7 +37,7 @@ from adapters.slack.workspace.messages import message_link, parse_message
 from adapters.slack.workspace.slackdump_archive import open_archive
 from adapters.slack.workspace.users import parse_person
 from bot.platform.history_source import Omissions
-from bot.platform.models import Channel, Location
+from bot.platform.models import Channel, Location, select_guests
 from engine.errors import InvalidDocument
 from engine.text.cleanup import clean_single_line
 
@@ -276,7 +276,7 @@ class SlackExport:
             clean_single_line(_folder(row)),
             kind,
             members,
-            guests=frozenset(id_ for id_ in members if id_ not in self._people or self._people[id_].is_guest),
+            guests=select_guests(members, self._people),
             shared=any(row.get(flag) for flag in SHARED_FLAGS),
         )
 

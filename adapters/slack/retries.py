@@ -21,7 +21,7 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 
 from adapters.common.sliding_window import SlidingWindow
 from adapters.slack.context import NAME
-from adapters.slack.errors import retry_after_seconds
+from adapters.slack.errors import is_server_error, retry_after_seconds
 from engine.errors import StoreError
 from engine.scheduling.supervisor import backoff_seconds
 
@@ -146,8 +146,7 @@ def response_url_handlers() -> list[AsyncRetryHandler]:
 def is_outcome_unknown(error: BaseException) -> bool:
     """Whether a failed call may have been carried out: there was no answer, or a server error."""
     if isinstance(error, SlackApiError):
-        status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
-        return bool(status >= SERVER_ERROR)
+        return is_server_error(error)
     return isinstance(error, (aiohttp.ClientError, TimeoutError, SlackClientError))
 
 

@@ -21,7 +21,7 @@ from bot.platform.models import Location
 from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from adapters.slack.clients import ClientFactory, WorkspaceClients
     from bot.bot import Bot
@@ -94,9 +94,7 @@ def build_context(
 class Workspaces:
     """The workspaces by id. `expected`: those that the app is installed in, but that were not reached yet.
 
-    `is_single`: the app is installed in one workspace alone, so that all requests are for it. `is_absent`: whether the
-    app is surely not installed in a workspace that is neither served nor expected. `is_own`: whether a workspace
-    belongs to whoever runs the bot.
+    `is_single`: the app is installed in one workspace alone, so that all requests are for it.
     """
 
     def __init__(self, bot: Bot, *, is_single: bool = False) -> None:
@@ -105,8 +103,6 @@ class Workspaces:
         self._by_team: dict[str, Workspace] = {}
         self._is_connected = False
         self.expected: set[str] = set()
-        self.is_absent: Callable[[str], bool] = lambda _: True
-        self.is_own: Callable[[str], bool] = lambda _: True
 
     def __iter__(self) -> Iterator[Workspace]:
         return iter(tuple(self._by_team.values()))
@@ -114,10 +110,6 @@ class Workspaces:
     def get(self, team: str) -> Workspace | None:
         """The workspace with this id, if it is served."""
         return self._by_team.get(team)
-
-    def is_settled(self, team: str) -> bool:
-        """Whether a workspace is served, or surely not one that the app is installed in."""
-        return team in self._by_team or (team not in self.expected and self.is_absent(team))
 
     def find(self, teams: Iterable[str]) -> Workspace | None:
         """The first of these workspaces that is served."""

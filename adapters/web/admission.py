@@ -21,13 +21,12 @@ from adapters.web.pages.guard import is_allowed, is_api_path
 from adapters.web.pages.session import get_address, get_page_access
 from adapters.web.problems import BUSY, Problem, describe, is_internal, to_response
 from bot.capabilities.access.requests import CheckToken
+from bot.capabilities.access.token_text import read_bearer
 from bot.errors import InvalidToken
 from bot.listeners.addresses import parse_host, to_share_key
 from bot.listeners.admission import Admission, Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from adapters.web.operations import Access
@@ -41,16 +40,13 @@ OPEN_PATHS = frozenset({*PROBE_PATHS, "/api/v1/openapi.json", "/login", "/logout
 STATIC_PREFIX = "/static/"
 BODYLESS_METHODS = frozenset({"GET", "HEAD"})  # their bodies mean nothing, and are not read
 PLACE = "threadlore.place"  # the key of a request's place in its scope
-FOREIGN = Problem(
-    type="urn:threadlore:ForeignOrigin",
-    title="ForeignOrigin",
-    status=403,
-    detail="This request does not come from a page of this server.",
+FOREIGN = Problem.named(
+    "ForeignOrigin",
+    403,
+    "This request does not come from a page of this server.",
     hint="A proxy in front of the server must pass on the header Host.",
 )
-NO_HOST = Problem(
-    type="urn:threadlore:InvalidHost", title="InvalidHost", status=400, detail="The header Host names no host."
-)
+NO_HOST = Problem.named("InvalidHost", 400, "The header Host names no host.")
 REFUSALS = (BUSY, FOREIGN, NO_HOST)
 
 
@@ -73,7 +69,7 @@ class RequestPlace:
     _reading: asyncio.Timeout | None = field(init=False, default=None)
 
     def enter(self, admission: Admission[RequestPlace], key: str) -> bool:
-        """Leave the former budget for another one; whether there is a place in it."""
+        """Move from the former budget to another one; whether there is a place in it."""
         self.leave()
         leaving = admission.enter(self, key)
         if leaving is self:
@@ -198,14 +194,6 @@ def get_place(scope: Scope) -> RequestPlace:
     return place or RequestPlace(is_stranger=False)
 
 
-def parse_authorization(headers: Mapping[str, str]) -> str:
-    """The access token of a request. Raises InvalidToken."""
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    if kind.casefold() != "bearer" or not token.strip():
-        raise InvalidToken("An access token is missing.")
-    return token.strip()
-
-
 def has_body(scope: Scope) -> bool:
     """Whether a request has a body that is read."""
     headers = Headers(scope=scope)
@@ -214,12 +202,12 @@ def has_body(scope: Scope) -> bool:
 
 
 def _get_access(http: Request, path: str) -> Access | None:
-    """As whom a request is to be answered; None for everybody. Raises InvalidToken if nobody is named."""
+    """The access that a request brings; None where none is needed. Raises InvalidToken if it brings none."""
     if path in OPEN_PATHS or path.startswith(STATIC_PREFIX):
         return None
-    return parse_authorization(http.headers) if is_api_path(path) else get_page_access(http)
+    return read_bearer(http.headers) if is_api_path(path) else get_page_access(http)
 
 
 def to_token_key(access: Access) -> str:
-    """Whose share a request takes: that of its token, or of all who need none."""
+    """The key of the share that a request takes: of its token, or of all that need none."""
     return "terminal" if isinstance(access, TerminalSpace) else sha256(access.encode()).hexdigest()

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
-from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
+from adapters.common.shown_text import Line, Prose, Record
 from bot.capabilities.documents.requests import Summarize
 from bot.capabilities.requests import Ask
 from engine import ChatTurn, RetrievalMode
 from engine.boundary import MAX_QUESTION_CHARACTERS
-
-if TYPE_CHECKING:
-    from bot.capabilities.documents.results import UnreadFileInfo
-    from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source
 
 MAX_ZONE_LENGTH = 64
 MAX_TURN_LENGTH = 20_000
@@ -44,6 +39,7 @@ def _to_utc(value: datetime) -> datetime:
         raise ValueError("the year must be between 1 and 9999") from error
 
 
+RoomName = Annotated[Line, Field(validation_alias=AliasChoices("channel", "room"))]  # the engine calls it a room
 Instant = Annotated[AwareDatetime, BeforeValidator(_check_time), AfterValidator(_to_utc)]
 
 
@@ -120,7 +116,7 @@ class SummaryBody(Body):
         return Summarize(self.channel, self.document, self.since, self.until, self.kind)
 
 
-class SourceItem(BaseModel):
+class SourceItem(Record):
     """A passage that is cited as [number]."""
 
     number: int
@@ -131,25 +127,10 @@ class SourceItem(BaseModel):
     author: Line
     time: datetime | None
     text: Prose
-    channel: Line
-
-    @classmethod
-    def of(cls, source: Source) -> SourceItem:
-        """The item of a source."""
-        return cls(
-            number=source.number,
-            document=source.document,
-            title=source.title,
-            label=source.label,
-            link=source.link,
-            author=source.author,
-            time=source.time,
-            text=source.text,
-            channel=source.room,
-        )
+    channel: RoomName
 
 
-class UsageItem(BaseModel):
+class UsageItem(Record):
     """Tokens and cost (US dollars) of the model calls of one purpose."""
 
     purpose: str
@@ -174,7 +155,7 @@ class AnswerBody(BaseModel):
     id: str = ""
 
 
-class EntityItem(BaseModel):
+class EntityItem(Record):
     """An entity; `sources` are the numbers of the passages that support it."""
 
     name: Line
@@ -182,13 +163,8 @@ class EntityItem(BaseModel):
     description: Prose
     sources: list[int]
 
-    @classmethod
-    def of(cls, entity: ContextEntity) -> EntityItem:
-        """The item of an entity."""
-        return cls(name=entity.name, type=entity.type, description=entity.description, sources=list(entity.sources))
 
-
-class RelationItem(BaseModel):
+class RelationItem(Record):
     """A relation of two entities. `weight`: the number of chunks that state it."""
 
     source: Line
@@ -197,18 +173,6 @@ class RelationItem(BaseModel):
     description: Prose
     weight: float
     sources: list[int]
-
-    @classmethod
-    def of(cls, relation: ContextRelation) -> RelationItem:
-        """The item of a relation."""
-        return cls(
-            source=relation.source,
-            target=relation.target,
-            keywords=relation.keywords,
-            description=relation.description,
-            weight=relation.weight,
-            sources=list(relation.sources),
-        )
 
 
 class ContextBody(BaseModel):
@@ -222,21 +186,21 @@ class ContextBody(BaseModel):
     notices: list[Prose] = []
 
 
-class EntityBody(BaseModel):
+class EntityBody(Record):
     """An entity and its strongest relations."""
 
     entity: EntityItem
     relations: list[RelationItem]
 
 
-class OmissionItem(BaseModel):
+class OmissionItem(Record):
     """A part of a file that was not read, and why not."""
 
     part: Line
     reason: Line
 
 
-class DocumentItem(BaseModel):
+class DocumentItem(Record):
     """A document with its state: pending, searchable, indexed or failed.
 
     `omissions`: what of its file was not read; `coverage`: how many of its parts were, if not all: "14 of 15 slides".
@@ -245,36 +209,18 @@ class DocumentItem(BaseModel):
     key: str
     title: Line
     kind: Line
-    channel: Line
+    channel: RoomName
     link: str
     time: datetime | None
     status: str
     error: Prose
     hint: Prose
     passages: int
-    omissions: list[OmissionItem] = []
+    omissions: list[OmissionItem] = Field(default=[])
     coverage: Line = ""
 
-    @classmethod
-    def of(cls, document: DocumentInfo) -> DocumentItem:
-        """The item of a document."""
-        return cls(
-            key=document.key,
-            title=document.title,
-            kind=document.kind,
-            channel=document.room,
-            link=document.link,
-            time=document.time,
-            status=document.status,
-            error=document.error,
-            hint=document.hint,
-            passages=document.passages,
-            omissions=[OmissionItem(part=omission.part, reason=omission.reason) for omission in document.omissions],
-            coverage=document.coverage,
-        )
 
-
-class UnreadFileItem(BaseModel):
+class UnreadFileItem(Record):
     """A file that was shared and not read, or only its beginning, and why.
 
     `family`: picture, sound, film, font, program or other; empty for a document that is broken, locked or too large.
@@ -287,21 +233,16 @@ class UnreadFileItem(BaseModel):
     family: str
     reason: Prose
 
-    @classmethod
-    def of(cls, file: UnreadFileInfo) -> UnreadFileItem:
-        """The item of a file."""
-        return cls(**asdict(file))
 
-
-class DocumentsBody(BaseModel):
+class DocumentsBody(Record):
     """A page of documents, of `total`; the first page has the newest `unread_files`, too."""
 
     documents: list[DocumentItem]
     total: int
-    unread_files: list[UnreadFileItem] = []
+    unread_files: list[UnreadFileItem] = Field(default=[])
 
 
-class PassageItem(BaseModel):
+class PassageItem(Record):
     """A piece of a document with its locator: `label` says where it is (a page, a heading), `link` opens it."""
 
     key: str
@@ -310,18 +251,6 @@ class PassageItem(BaseModel):
     author: Line
     time: datetime | None
     text: Prose
-
-    @classmethod
-    def of(cls, passage: Passage) -> PassageItem:
-        """The item of a passage."""
-        return cls(
-            key=passage.key,
-            label=passage.label,
-            link=passage.link,
-            author=passage.author,
-            time=passage.time,
-            text=passage.text,
-        )
 
 
 class DocumentBody(BaseModel):
@@ -333,7 +262,7 @@ class DocumentBody(BaseModel):
     why: Line = ""
 
 
-class UploadBody(BaseModel):
+class UploadBody(Record):
     """An added file: the first document is the file itself. `changed`: it was new, or differs from the last upload."""
 
     documents: list[DocumentItem]

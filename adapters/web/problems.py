@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
 import structlog
 from fastapi import Request  # noqa: TC002  - read at run time
@@ -42,13 +42,13 @@ class Problem(BaseModel):
     detail: str
     hint: str = ""
 
+    @classmethod
+    def named(cls, name: str, status: int, detail: str, hint: str = "") -> Self:
+        """A problem whose kind and title are this name."""
+        return cls(type=f"urn:threadlore:{name}", title=name, status=status, detail=detail, hint=hint)
 
-BUSY = Problem(
-    type="urn:threadlore:TooBusy",
-    title="TooBusy",
-    status=503,
-    detail="Too many requests are answered at the moment, or too many of yours.",
-)
+
+BUSY = Problem.named("TooBusy", 503, "Too many requests are answered at the moment, or too many of yours.")
 
 _STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 507}
 RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -60,8 +60,8 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 def describe(error: Exception) -> Problem:
     """The problem of an error; the text of an unexpected one, or of one of the store, is not shown."""
     told = describe_problem(error)
-    kind = "about:blank" if told.is_internal else f"urn:threadlore:{told.name}"
-    return Problem(type=kind, title=told.name, status=told.status, detail=told.detail, hint=told.hint)
+    problem = Problem.named(told.name, told.status, told.detail, told.hint)
+    return problem.model_copy(update={"type": "about:blank"}) if told.is_internal else problem
 
 
 def is_internal(problem: Problem) -> bool:
@@ -101,7 +101,7 @@ async def _answer_invalid(http: Request, error: Exception) -> Response:
     place = ".".join(map(str, first.get("loc", ())))
     detail = f"{place}: {first.get('msg', 'is not valid')}"
     kind = "InvalidRequest"
-    return await _respond(http, Problem(type=f"urn:threadlore:{kind}", title=kind, status=422, detail=detail))
+    return await _respond(http, Problem.named(kind, 422, detail))
 
 
 async def _answer_http(http: Request, error: Exception) -> Response:

@@ -93,7 +93,7 @@ class LimitedProtocol(H11Protocol):
         self._stall_timer = self.loop.call_later(self._limits.stall_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Resume writing."""
         self._stop_stall_timer()
         super().resume_writing()
 

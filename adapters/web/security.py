@@ -9,8 +9,9 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
-from adapters.web.admission import get_place, has_body, parse_authorization
+from adapters.web.admission import get_place, has_body
 from adapters.web.problems import HEADERS, Problem, to_response
+from bot.capabilities.access.token_text import read_bearer
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _bearer = HTTPBearer(auto_error=False, description="An access token of `threadlo
 
 def get_token(http: Request, _: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
     """The access token of a request. Raises InvalidToken."""
-    return parse_authorization(http.headers)
+    return read_bearer(http.headers)
 
 
 Token = Annotated[str, Depends(get_token)]

@@ -43,7 +43,7 @@ def find_used_keys(
     named = {(source.document, source.passage) for source in cited}
     own = content_words(answer)
     if cited:
-        own -= content_words(question) | content_words(" ".join(f"{source.title} {source.text}" for source in cited))
+        own -= _explained_words(question, cited)
     found: set[str] = set()
     for source in cited:
         found |= source_keys(source.document, source.room, source.passage)
@@ -66,23 +66,24 @@ def is_fully_cited(answer: str, question: str, cited: Sequence[Source]) -> bool:
     if not cited:
         return False
     loose = " ".join(_CITATION.split(line)[-1] for line in answer.splitlines())
-    known = content_words(question) | content_words(" ".join(f"{source.title} {source.text}" for source in cited))
+    known = _explained_words(question, cited)
     return len(content_words(loose) - known) < UNEXPLAINED_WORDS
 
 
 def graph_fact_words(answer: str, question: str, cited: Sequence[Source], context: Context) -> set[str]:
     """The words of an answer that neither the question nor a cited source has, but a fact of the graph."""
-    own = (
-        content_words(answer)
-        - content_words(question)
-        - content_words(" ".join(f"{source.title} {source.text}" for source in cited))
-    )
+    own = content_words(answer) - _explained_words(question, cited)
     facts = [f"{entity.name} {entity.description}" for entity in context.entities]
     facts += [
         f"{relation.source} {relation.target} {relation.keywords} {relation.description}"
         for relation in context.relations
     ]
     return own & content_words(" ".join(facts)) if own and facts else set()
+
+
+def _explained_words(question: str, cited: Sequence[Source]) -> set[str]:
+    """The words of a question and of the cited sources."""
+    return content_words(question) | content_words(" ".join(f"{source.title} {source.text}" for source in cited))
 
 
 class GraphEvidence(Protocol):

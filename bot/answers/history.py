@@ -112,17 +112,20 @@ class ThreadHistory:
         answers = self._context.store.answers
         if await answers.has_answered_in(location.room, location.thread, finished=finished):
             return True
-        first = await answers.get_by_message(location.without_thread, location.thread)
-        return first is not None and first.state in {"done", "redacted"} and not first.private
+        return await self._find_first(location) is not None
 
     async def get_askers(self, location: Location) -> tuple[frozenset[str], datetime | None]:
         """The people whom the bot answered publicly in a thread, and when they last asked."""
-        answers = self._context.store.answers
-        people, latest = await answers.get_askers(location.room, location.thread)
-        first = await answers.get_by_message(location.without_thread, location.thread)
-        if first is not None and first.state in {"done", "redacted"} and not first.private:
+        people, latest = await self._context.store.answers.get_askers(location.room, location.thread)
+        first = await self._find_first(location)
+        if first is not None:
             return people | {first.asker}, max(latest or first.time, first.time)
         return people, latest
+
+    async def _find_first(self, location: Location) -> StoredAnswer | None:
+        """The answer for all that a thread begins with, if it does."""
+        first = await self._context.store.answers.get_by_message(location.without_thread, location.thread)
+        return first if first is not None and first.state in {"done", "redacted"} and not first.private else None
 
     async def _current_spaces(self, rooms: Iterable[str]) -> Mapping[str, str]:
         """The current space of each room; rooms that cannot be looked up are omitted."""
@@ -169,7 +172,7 @@ class ThreadHistory:
         location, text = message.location, message.text
         try:
             text = await self._context.platform_for(location).to_plain_text(location.workspace, text)
-            person = await self._context.audience.get_person(location.platform, location.workspace, message.author)
+            person = await self._context.audience.get_person_at(location, message.author)
         except PlatformError:
             return message.time, ChatTurn("user", text)
         return message.time, ChatTurn("user", f"{person.name}: {text}")

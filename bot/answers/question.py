@@ -104,7 +104,7 @@ async def build_heading(context: BotContext, request: AnswerRequest, channel: Ch
         return ""
     location = request.location
     try:
-        asker = await context.audience.get_person(location.platform, location.workspace, request.person)
+        asker = await context.audience.get_person_at(location, request.person)
     except PlatformError:
         return ""
     return texts.format_asker(asker.name, text)
@@ -175,7 +175,7 @@ async def _find_named_rooms(context: BotContext, location: Location, name: str) 
 async def _person_name(context: BotContext, location: Location, person: str) -> str:
     """The name of a person; their id if it cannot be looked up."""
     try:
-        return (await context.audience.get_person(location.platform, location.workspace, person)).name
+        return (await context.audience.get_person_at(location, person)).name
     except PlatformError:
         return person
 

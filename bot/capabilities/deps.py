@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bot.errors import NotConnected
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
@@ -36,6 +38,12 @@ class BotParts:
     ingest: IngestService
     access: AccessControl
     management: BotManagement | None = None
+
+    def require_management(self, platform: str) -> BotManagement:
+        """What a running bot does for managers. Raises NotConnected if none runs."""
+        if self.management is None:
+            raise NotConnected(f"There is no connection to {platform}.")
+        return self.management
 
 
 class PartsSource(Protocol):

@@ -152,7 +152,7 @@ async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult
 
     results = await screen.collect(stream)
     said = [result.text for result in results if isinstance(result, Completed)]  # such as who will find it
-    for result in [each for each in results if isinstance(each, EstimateResult)]:
+    for result in [estimate for estimate in results if isinstance(estimate, EstimateResult)]:
         if result.files or result.messages or result.chunks:
             screen.err.print("\n".join([*said, format_estimate(result)]), soft_wrap=True, markup=False)
             if not (asked.yes or await asyncio.to_thread(ask_to_go_on, result)):

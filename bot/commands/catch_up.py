@@ -90,7 +90,7 @@ async def summarize_thread(call: CommandContext) -> None:
 
 
 async def _quote_messages(call: CommandContext, time: datetime, zone: tzinfo) -> Card:
-    """Without a language model: quote the weightiest conversations, whole and by time, and link the first message."""
+    """Quote the weightiest conversations, whole and by time, without a language model, and link the first message."""
     context = await _retrieve_missed(call, time)
     sources = _one_per_file([source for source in context.sources if source.time and source.time >= time])
     found = await asyncio.to_thread(weigh_conversations, sources, await _find_name(call))
@@ -163,9 +163,7 @@ async def _find_name(call: CommandContext) -> str:
     """The caller's name; empty if it cannot be looked up."""
     location = call.location
     try:
-        return (
-            await call.services.context.audience.get_person(location.platform, location.workspace, call.person)
-        ).name
+        return (await call.services.context.audience.get_person_at(location, call.person)).name
     except PlatformError:
         return ""
 
@@ -188,5 +186,5 @@ def _format_line(source: Source, kind: PointKind | None, zone: tzinfo) -> str:
 
 
 async def _last_message_time(call: CommandContext) -> datetime:
-    """When the caller last posted here, if that is known; otherwise DEFAULT_PERIOD ago."""
+    """The time at which the caller last posted here, if that is known; otherwise DEFAULT_PERIOD ago."""
     return await call.store.messages.get_last_time(call.location.room, call.person) or call.now - DEFAULT_PERIOD

@@ -14,10 +14,9 @@ from bot.capabilities.table import find_row
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.managers import is_workspace_manager, may_manage
-from bot.permissions.provenance import Provenance, can_read, provenance_of_answer
+from bot.permissions.provenance import Provenance, can_read, provenance_of_answer, provenance_of_room
 from bot.store import Subject
 from bot.store.audit.chain import AuditEvent
-from engine import Scope
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from bot.platform.traits import PlatformTraits
     from bot.settings import Settings
     from bot.store import BotStore, StoredAnswer
-    from engine import Engine
+    from engine import Engine, Scope
 
 Result = TypeVar("Result")
 
@@ -157,13 +156,15 @@ class PersonAtPlace:
 
     async def can_read(self, room: str) -> bool:
         """Whether the caller may read a room now, in whichever space it currently is."""
-        used = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-        return bool(await can_read(self.services.context.audience, used, self.location, self.person))
+        return await self.can_read_all(provenance_of_room(room))
 
     async def can_read_answer(self, stored: StoredAnswer) -> bool:
         """Whether the caller certainly may read now all that an answer rests on."""
-        audience = self.services.context.audience
-        return bool(await can_read(audience, provenance_of_answer(stored), self.location, self.person))
+        return await self.can_read_all(provenance_of_answer(stored))
+
+    async def can_read_all(self, used: Provenance) -> bool:
+        """Whether the caller certainly may read all of that now."""
+        return bool(await can_read(self.services.context.audience, used, self.location, self.person))
 
     async def find_last_message_time(self) -> datetime | None:
         """The time of the last stored message here; None if there is none, or the caller may not read it."""
@@ -173,7 +174,7 @@ class PersonAtPlace:
     async def is_manager(self) -> bool:
         """Whether the caller is a manager of the workspace."""
         location = self.location
-        person = await self.services.context.audience.get_person(location.platform, location.workspace, self.person)
+        person = await self.services.context.audience.get_person_at(location, self.person)
         return is_workspace_manager(person)
 
     async def require_manager(self, what: str) -> None:

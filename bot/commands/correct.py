@@ -96,7 +96,7 @@ async def _split(call: CommandContext, words: CommandArguments) -> Card:
         return await _unsplit(call, words)
     request = Split(name, part, words.options.get("type", ""), words.options.get("document", ""))
     made = await call.get_result(request, CorrectionMade)
-    shown = (escape_markdown(each) for each in (name, part, request.type))
+    shown = (escape_markdown(word) for word in (name, part, request.type))
     return _confirm(call, format_split(*shown), made)
 
 

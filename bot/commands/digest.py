@@ -60,7 +60,7 @@ async def schedule_digest(call: PersonAtPlace, words: str, *, personal: bool) ->
 async def _find_caller_zone(call: PersonAtPlace) -> str:
     """The time zone of the caller's profile; UTC if the platform does not tell one."""
     location = call.location
-    person = await call.services.context.audience.get_person(location.platform, location.workspace, call.person)
+    person = await call.services.context.audience.get_person_at(location, call.person)
     try:
         return find_zone(person.time_zone)
     except InvalidQuestion:

@@ -88,8 +88,7 @@ async def _describe_forgotten(call: CommandContext, done: Forgotten) -> str:
 
 async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Card:
     """Show what would be forgotten of this channel, with a button that forgets it."""
-    await call.require_manager(gettext("have a channel forgotten"))
-    documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    documents = await _list_channel(call, kind)
     if not documents:
         return Card(gettext("There is nothing to forget here."))
     value = next(words for words, each in CHANNEL_WORDS.items() if each == kind)
@@ -109,9 +108,14 @@ async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Ca
 
 async def rehearse_forget_channel(call: PersonAtPlace, kind: ContentKind) -> ErasureRehearsal:
     """Say what would go with a channel, or its messages or files. Raises NotAllowed."""
-    await call.require_manager(gettext("have a channel forgotten"))
-    documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    documents = await _list_channel(call, kind)
     return build_rehearsal(await _measure(call, documents))
+
+
+async def _list_channel(call: PersonAtPlace, kind: ContentKind) -> list[DocumentInfo]:
+    """The documents of a channel that its manager has forgotten. Raises NotAllowed."""
+    await call.require_manager(gettext("have a channel forgotten"))
+    return await call.services.ingest_service.list_channel_documents(call.location, kind)
 
 
 async def _measure(call: PersonAtPlace, documents: Sequence[DocumentInfo]) -> MeasuredErasure:
@@ -126,8 +130,7 @@ def _find_subject(call: PersonAtPlace) -> Subject:
 
 async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> Erased:
     """Forget a channel, or its messages or files. Raises NotAllowed."""
-    await call.require_manager(gettext("have a channel forgotten"))
-    documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    documents = await _list_channel(call, kind)
     measured = await _measure(call, documents)
     for document in documents:
         await call.services.ingest_service.forget_document(document.key)

@@ -90,7 +90,7 @@ async def build_help_card(call: CommandContext, commands: Mapping[str, Command])
 
 
 def _shorten(usage: str) -> str:
-    """A usage that leaves room for the others; the help of the command shows all of it."""
+    """A shortened usage; the help of the command shows all of it."""
     if len(usage) <= MAX_USAGE:
         return usage
     return f"{usage[:MAX_USAGE].rpartition(' ')[0].rstrip(' |')} …"

@@ -132,7 +132,7 @@ async def _list_unread(call: CommandContext, scope: Scope) -> list[str]:
     here = await files.list_newest(scope, MAX_UNREAD_NAMES, room)
     lines = [gettext("Not read: {files}.").format(files=describe_families(counts))] if counts else []
     lines += [gettext("The newest ones here:")] if here else []
-    return [*lines, *(f"- {describe_unread(each.name, each.reason)}" for each in here)]
+    return [*lines, *(f"- {describe_unread(file.name, file.reason)}" for file in here)]
 
 
 def _format_pending(known: IndexStatus) -> str:

@@ -126,7 +126,7 @@ class ChannelMembership:
         return self._clock.now() - timedelta(days=min(days, kept) if kept else days)
 
     async def refresh(self, location: Location) -> bool:
-        """After downtime: move a channel to its current space; false if the channel is gone and was forgotten.
+        """Move a channel to its current space after downtime; false if the channel is gone and was forgotten.
 
         Raises WorkspaceGone if the bot is no longer in the workspace, and PlatformError if that is unknown.
         """

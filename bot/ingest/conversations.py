@@ -163,7 +163,7 @@ def choose_window(indexed: IndexedMessage, nearby: Sequence[StoredWindow]) -> st
 
 
 def _choose_nearest(indexed: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
-    """The nearest window that has room for a message; otherwise a new one."""
+    """The nearest window that a message fits into; otherwise a new one."""
     nearest = min(windows, key=lambda each: (_gap_to_window(each, indexed), -each.last.timestamp()), default=None)
     if (
         nearest
@@ -244,17 +244,13 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
 
     The latter are the oldest run of messages without a pause, with their threads.
     """
-    ordered = sorted(messages, key=lambda each: (each.time, each.id))
-    loose = [message for message in ordered if message.location.thread in {"", message.id}]
+    ordered, loose = _order(messages)
     open_ids: set[str] = set()
     for index, each in enumerate(loose):
         if index and each.time - loose[index - 1].time >= CONVERSATION_GAP:
             break
         open_ids.add(each.id)
-    return (
-        [message for message in ordered if (message.location.thread or message.id) not in open_ids],
-        [message for message in ordered if (message.location.thread or message.id) in open_ids],
-    )
+    return _part(ordered, open_ids)
 
 
 def split_before_silence(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
@@ -262,17 +258,27 @@ def split_before_silence(messages: Iterable[Message]) -> tuple[list[Message], li
 
     The latter are the newest run of messages without a pause, with their threads.
     """
-    ordered = sorted(messages, key=lambda each: (each.time, each.id))
-    loose = [message for message in ordered if message.location.thread in {"", message.id}]
+    ordered, loose = _order(messages)
     open_ids: set[str] = set()
     for index in range(len(loose) - 1, -1, -1):
         open_ids.add(loose[index].id)
         if index and loose[index].time - loose[index - 1].time >= CONVERSATION_GAP:
             break
-    return (
-        [message for message in ordered if (message.location.thread or message.id) not in open_ids],
-        [message for message in ordered if (message.location.thread or message.id) in open_ids],
-    )
+    return _part(ordered, open_ids)
+
+
+def _order(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
+    """The messages of a page by time, and those of them that are no replies in a thread."""
+    ordered = sorted(messages, key=lambda message: (message.time, message.id))
+    return ordered, [message for message in ordered if message.location.thread in {"", message.id}]
+
+
+def _part(ordered: Iterable[Message], open_ids: Collection[str]) -> tuple[list[Message], list[Message]]:
+    """The messages outside of an open run and its threads, and those of them."""
+    parts: tuple[list[Message], list[Message]] = [], []
+    for message in ordered:
+        parts[(message.location.thread or message.id) in open_ids].append(message)
+    return parts
 
 
 def find_page_boundary(finished: Iterable[Message], open_run: Iterable[Message]) -> str:

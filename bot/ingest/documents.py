@@ -217,6 +217,6 @@ class ConversationDocuments:
         """The author's name; their id if the platform does not provide one."""
         location = message.location
         try:
-            return (await self._context.audience.get_person(location.platform, location.workspace, message.author)).name
+            return (await self._context.audience.get_person_at(location, message.author)).name
         except PermissionDenied:
             return message.author

@@ -183,8 +183,8 @@ class FileIngest:
         """Why files may not be ingested, empty if they may; checked before fetching and after parsing."""
         message, location, store = shared.message, shared.message.location, self._context.store
         written = None if shared.is_explicit else message.time
-        if await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written):
-            return texts.opted_out_notice(self._context.traits_of(location.platform))
+        if notice := await self._context.find_opt_out(location, message.author, written):
+            return notice
         announced = await store.channels.is_announced(location.room)
         if shared.was_announced and not announced:
             return gettext(texts.CHANNEL_NOT_INDEXED)  # the bot was removed in the meantime

@@ -63,5 +63,5 @@ class ManualFacts:
         direct = (await self._context.audience.get_channel(location)).kind == "direct"
         if not (direct or await store.channels.is_announced(location.room)):
             raise InvalidQuestion(gettext(texts.CHANNEL_NOT_INDEXED), hint=gettext(texts.INVITE_HINT))
-        if await store.opt_outs.is_opted_out(location.platform, location.workspace, person):
-            raise InvalidQuestion(texts.opted_out_notice(self._context.traits_of(location.platform)))
+        if notice := await self._context.find_opt_out(location, person):
+            raise InvalidQuestion(notice)

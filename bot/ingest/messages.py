@@ -85,8 +85,8 @@ class MessageIngest:
     async def find_refusal(self, message: Message) -> str:
         """Why a statement to the bot is not kept, in the active language; empty if it is. Raises PlatformError."""
         location = message.location
-        if await self._store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, message.time):
-            return texts.opted_out_notice(self._context.traits_of(location.platform))
+        if notice := await self._context.find_opt_out(location, message.author, message.time):
+            return notice
         if (await self._context.audience.get_channel_info(location)).kind == "direct":
             return ""
         chosen = await self._context.get_channel_settings(location.room)

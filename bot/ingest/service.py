@@ -289,11 +289,11 @@ class IngestService:
         yield HistoryImport(context, documents, files, source, target)
 
     async def refresh_visibility(self, platform: str, workspace: str = "") -> VisibilityReport:
-        """As `RoomVisibility.refresh`."""
+        """Refresh as `RoomVisibility.refresh`."""
         return await self._visibility.refresh(platform, workspace)
 
     async def start_reconciliation(self, platform: str, workspace: str = "") -> None:
-        """After a lost connection: refresh visibility, and schedule a comparison of all channels concerned.
+        """Refresh visibility after a lost connection, and schedule a comparison of all channels concerned.
 
         Channels that the bot was added to are included. Another process that begins to compare a channel from now on
         does it for this one, too. Raises PlatformError as `refresh_visibility` does.

@@ -55,7 +55,7 @@ class UploadsInWork:
 
     @contextmanager
     def enter(self, records: Collection[FileRecord]) -> Iterator[None]:
-        """While inside, the uploads of these records are in work."""
+        """Mark the uploads of these records as in work within the block."""
         self._records.update(records)
         try:
             yield

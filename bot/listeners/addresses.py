@@ -1,4 +1,4 @@
-"""Whose request it is, and which host it names: as the connection and the headers say. Pure."""
+"""Read from the connection and the headers whose request it is, and which host it names. Pure."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ class Host:
         """Whether it is this machine, by a name that no other site can have."""
         address = _parse_address(self.name)
         return self.name == "localhost" or (address is not None and address.is_loopback)
+
+
+def bracket_host(name: str) -> str:
+    """A host as in an address of the web: one of IPv6 is in brackets."""
+    return f"[{name}]" if ":" in name else name
 
 
 def parse_host(text: str) -> Host | None:
@@ -106,7 +111,7 @@ def parse_proxies(text: str) -> TrustedProxies:
 
 
 def to_share_key(address: str) -> str:
-    """Whose share a client at an address takes: of IPv6, all addresses of one subscriber have one share."""
+    """The key of the share that a client takes: of IPv6, all addresses of one subscriber have one share."""
     found = _parse_address(address)
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))

@@ -1,4 +1,4 @@
-"""How many connections a listener has: as many as the limit of the process on open files leaves room for."""
+"""The number of connections of a listener, within the limit of the process on open files."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class ServerHealth:
         self.state = ServerState.READY
 
     def expect_door(self, name: str) -> asyncio.Event:
-        """Be ready only while the event is set: while a door listens."""
+        """Count as ready only while the returned event is set: while a server for programs listens."""
         return self.doors.setdefault(name, asyncio.Event())
 
     async def describe(self) -> HealthState:

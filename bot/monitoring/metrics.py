@@ -32,9 +32,9 @@ class Metrics:
     Labels hold no text and no names; one holds the ids of workspaces.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, tracer: QuestionTracer | None = None) -> None:
         self.registry = CollectorRegistry()
-        self.tracer = QuestionTracer()
+        self.tracer = tracer or QuestionTracer()
         self.failed_questions = FailedQuestions(clock)
         self.unserved = ""  # why nobody can read these metrics and the probes, though their port is set
         self._clock = clock

@@ -62,7 +62,7 @@ class AskerPolicy:
         chosen = await self._store.channel_settings.get(location.room)
         if chosen is None or not chosen.askers:
             return ""
-        known = await self._audience.get_person(location.platform, location.workspace, person)
+        known = await self._audience.get_person_at(location, person)
         return "" if await self._may_ask(location, known, chosen.askers) else _refusal_text(chosen.askers)
 
     async def _may_ask(self, location: Location, person: Person, askers: str) -> bool:

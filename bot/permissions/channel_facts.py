@@ -54,7 +54,7 @@ class ChannelFacts:
         self._cache.invalidate(key)
 
     def find_recently_open(self, location: Location) -> float | None:
-        """When a channel was last known to be open, if that is recent."""
+        """The time at which a channel was last known to be open, if that is recent."""
         since = self._last_open_at.get(location.room)
         return since if since is not None and self._clock.monotonic() - since < OPEN_CHANNEL_TTL else None
 

@@ -28,7 +28,7 @@ async def may_manage(audience: AudienceResolver, location: Location, person: str
     """
     if (await audience.get_channel(location)).kind == "direct":
         return True
-    return is_workspace_manager(await audience.get_person(location.platform, location.workspace, person))
+    return is_workspace_manager(await audience.get_person_at(location, person))
 
 
 async def may_post(audience: AudienceResolver, location: Location, person: str, *, said: bool | None = None) -> bool:

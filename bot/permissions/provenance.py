@@ -68,6 +68,11 @@ def provenance_of_answer(stored: StoredAnswer) -> Provenance:
     return Provenance(Scope(stored.spaces, rooms), {}, 0.0)
 
 
+def provenance_of_room(room: str) -> Provenance:
+    """The provenance of what is in a room, whose space is looked up again."""
+    return Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
+
+
 async def can_read(
     resolver: AudienceResolver, provenance: Provenance, location: Location, person: str = ""
 ) -> bool | None:
@@ -110,7 +115,7 @@ async def list_unreadable_keys(
     rooms = {key: _DOCUMENT.split(key)[0] for key in stored.documents if _DOCUMENT.search(key)}
     readable = set[str]()
     for room in set(rooms.values()):
-        if await can_read(resolver, Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0), location, person):
+        if await can_read(resolver, provenance_of_room(room), location, person):
             readable.add(room)
     return frozenset(key for key in stored.documents if rooms.get(key) not in readable)
 

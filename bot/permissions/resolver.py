@@ -110,6 +110,10 @@ class AudienceResolver:
             key, lambda: find_platform(self.platforms, platform).fetch_person(workspace, person)
         )
 
+    async def get_person_at(self, location: Location, person: str) -> Person:
+        """A person as the workspace of a place knows them. Raises PlatformError."""
+        return await self.get_person(location.platform, location.workspace, person)
+
     def invalidate(self, location: Location, *, members_only: bool = False) -> None:
         """Drop cached facts of a channel, or of a workspace. `members_only`: the kind of channel is unchanged."""
         key = location_key(location)
@@ -223,7 +227,7 @@ class AudienceResolver:
             *(self._joined_channels(location, location.workspace, guest, among) for guest in sorted(guests))
         )
         found: dict[str, Channel] = {}
-        for channel in (each for channels, _ in lists for each in channels):
+        for channel in (listed for channels, _ in lists for listed in channels):
             before = found.get(channel.location.room, channel)
             found[channel.location.room] = replace(channel, members=before.members | channel.members)
         return list(found.values()), all(is_complete for _, is_complete in lists)
@@ -234,7 +238,7 @@ class AudienceResolver:
         return audience.join_grants(grants), is_complete
 
     async def find_grant(self, location: Location, person: str, room: str) -> audience.Grant | None:
-        """By which rule a person in a location may read a room now; None if they may not, or that is unknown."""
+        """The rule by which a person in a location may read a room now; None if they may not, or that is unknown."""
         try:
             space = await self.get_home_space(Location.from_room(room))
             among = Scope(frozenset({space}), frozenset({room}))

@@ -182,11 +182,6 @@ class SourceKind:
     for_managers: bool = False
 
 
-def list_source_kinds() -> tuple[str, ...]:
-    """The names of the installed kinds."""
-    return tuple(_list_entries())
-
-
 def load_source_kind(name: str) -> SourceKind:
     """The kind of this name. Raises NotFound, and BadSetting if its package is broken."""
     entries = _list_entries()

@@ -77,13 +77,13 @@ class HistorySource(Protocol):
         """A person; None if the source does not know them."""
 
     async def to_plain_text(self, text: str) -> str:
-        """As `Platform.to_plain_text`."""
+        """Convert as `Platform.to_plain_text`."""
 
     def message_link(self, location: Location, message: str) -> str:
-        """As `Platform.message_link`."""
+        """Link as `Platform.message_link`."""
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
-        """As `Platform.fetch_file`."""
+        """Fetch as `Platform.fetch_file`."""
 
     def close(self) -> None:
         """Close the files of the source."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from bot.text.format import find_zone_or_utc, format_utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import tzinfo
 
 
@@ -96,6 +96,11 @@ class Channel:
     adult: bool = False
     has_bot: bool = True
     space: str = ""
+
+
+def select_guests(members: Iterable[str], people: Mapping[str, Person]) -> frozenset[str]:
+    """The members of a channel who are guests, as unknown people count."""
+    return frozenset(id_ for id_ in members if id_ not in people or people[id_].is_guest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class PeopleRules:
 def build_people_rules(setting: str, defaults: Mapping[str, PeopleValue]) -> PeopleRules:
     """The rules of a setting such as "names" or "on,chat=off"; without a value for all, a platform has its default."""
     general, named = "", dict[str, str]()
-    for part in filter(None, (each.strip() for each in setting.split(","))):
+    for part in filter(None, (entry.strip() for entry in setting.split(","))):
         platform, is_named, value = (piece.strip() for piece in part.rpartition("="))
         if is_named:
             named[platform.lower()] = value

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,11 @@ class RecognizedText:
     name: str
     setting: str = ""
     hint: str = ""
+
+
+def recognize_text(text: str, kinds: Iterable[tuple[str, RecognizedText]]) -> RecognizedText | None:
+    """What the first pattern that fits says of a text."""
+    return next((kind for pattern, kind in kinds if re.fullmatch(pattern, text)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A service for programs that run for long: it outlives the process, or the connection, that it stands on.
+"""A service for programs that run for long: it outlives the process, or the connection, that it uses.
 
 It stands on the process that holds the data directory, or on an engine of its own. When that process ends, another one
 or this one takes over; when the connection to the database is lost, the engine is opened again. Requests meanwhile wait

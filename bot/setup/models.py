@@ -59,7 +59,7 @@ def find_model_problem(name: str) -> str:
         return f"This is {what}; the model's name goes here."
     if "://" in name:
         return "This is an address: give it by --llm-api-base; the model's name goes here, such as openai/qwen3."
-    if any(each.isspace() for each in name):
+    if any(character.isspace() for character in name):
         return "The name of a model has no blanks; it looks like openai/gpt-4o-mini."
     return "" if name.isascii() else "There are characters in it that no model's name has; type it again."
 
@@ -74,7 +74,7 @@ def find_address_problem(address: str) -> str:
 def find_key_problem(key: str, name: str) -> str:
     """What is wrong with a key for a model, in a sentence; empty if nothing can be told from it."""
     provider = find_model_provider(name)
-    if any(each.isspace() for each in key) or not key.isascii():
+    if any(character.isspace() for character in key) or not key.isascii():
         return "No key has such characters: copy it again, in one piece."
     if "•" in key or "..." in key or "***" in key:
         return "This is hidden or cut off: providers show a key once; create another one."

@@ -190,7 +190,7 @@ class SetupState:
 
     def list_values(self) -> list[tuple[str, str]]:
         """The variables that change, and what may be shown of their values. Raises BadSetting."""
-        plain = {name_variable(each) for each in (MODEL, BASE)}
+        plain = {name_variable(setting) for setting in (MODEL, BASE)}
         return [
             (name, value if name in plain else mask(value)) for name, value in sorted(self.draft.list_changes().items())
         ]

@@ -161,7 +161,7 @@ async def copy_store(place: Path | str, target: Path, clock: Clock, access: File
 
 
 async def migrate_store(url: str) -> None:
-    """Bring the tables in a database up to date. Raises StoreError.
+    """Update the tables in a database. Raises StoreError.
 
     It is DatabaseInUse while a process is alone on the database, or uses tables that would change under it.
     """

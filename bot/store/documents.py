@@ -48,7 +48,7 @@ class Files:
         return await self._select("room = ? AND message IN (SELECT value FROM @list(?))", room, text_list(ids))
 
     async def list_by_uploads(self, prefix: str, uploads: Collection[str]) -> list[FileRecord]:
-        """These uploads in all rooms whose names start with a prefix."""
+        """The records of these uploads in all rooms whose names start with a prefix."""
         return await self._select(
             f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM @list(?2))", prefix, text_list(uploads)
         )

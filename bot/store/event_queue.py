@@ -114,7 +114,7 @@ class EventQueueTable:
         return await self._database.write(_claim, claim, self._process)
 
     async def get_next_due(self, now: float) -> float | None:
-        """When the next delayed event is due; None if none is delayed."""
+        """The time at which the next delayed event is due; None if none is delayed."""
         sql = "SELECT MIN(due_at) FROM event WHERE state = 'waiting' AND due_at > ?"
         row = await self._database.fetch_one(sql, (now,))
         return None if row is None or row[0] is None else float(row[0])

@@ -232,7 +232,7 @@ class ConversationRecord:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """For whom a token speaks: a person of a workspace, or with `space` alone a space of the terminal."""
+    """The subject of a token: a person of a workspace, or with `space` alone a space of the terminal."""
 
     platform: str = ""
     workspace: str = ""

@@ -35,7 +35,7 @@ class OptOuts:
         return await self._database.fetch_one(sql, (platform, workspace, person, to_micros(time))) is not None
 
     async def find_ends(self, platform: str, workspace: str, people: Collection[str]) -> dict[str, datetime | None]:
-        """When the opt-outs of these people ended; None for those that last. Others are left out."""
+        """The times at which the opt-outs of these people ended; None for those that last. Others are left out."""
         rows = await self._database.fetch_all(
             "SELECT person, ended_at FROM opt_out WHERE platform = ? AND workspace = ?"
             " AND person IN (SELECT value FROM @list(?))",

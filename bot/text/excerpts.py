@@ -54,6 +54,11 @@ def truncate_line(text: str, length: int = EXCERPT_LENGTH) -> str:
     return line if len(line) <= length else line[:length].rsplit(" ", 1)[0] + " …"
 
 
+def shorten(text: str, limit: int) -> str:
+    """A text of at most `limit` characters, which ends with an ellipsis if it was longer."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def _best_start(sentences: Sequence[str], about: str) -> int:
     """The first of those that share most words."""
     words = _words(about)

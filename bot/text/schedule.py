@@ -1,4 +1,4 @@
-"""When something happens again: daily or weekly at a local time. Pure."""
+"""Schedules: daily or weekly at a local time. Pure."""
 
 from __future__ import annotations
 

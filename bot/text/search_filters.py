@@ -129,7 +129,7 @@ def narrow_question(
 
 
 def asked_at(sought: SearchFilters, now: datetime) -> datetime:
-    """When a question is asked, from which "last week" counts: as of a day, its end where the person asking is."""
+    """The time from which "last week" counts in a question: as of a day, its end where the person asking is."""
     if sought.as_of is None:
         return now
     return min(now, datetime.combine(sought.as_of, time.max, now.tzinfo))

@@ -48,7 +48,7 @@ def describe_omissions(document: DocumentInfo | DocumentStatus, most: int = MAX_
 
 
 def is_worth_a_notice(document: DocumentInfo | DocumentStatus) -> bool:
-    """Whether its uploader hears of what was not read: pictures between texts, and signatures, are not worth it."""
+    """Whether its uploader is told of what was not read: pictures between texts, and signatures, are not worth it."""
     return any(omission.reason not in _USUAL for omission in document.omissions) or bool(document.coverage)
 
 

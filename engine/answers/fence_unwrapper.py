@@ -119,7 +119,7 @@ class FenceUnwrapper:
         return line
 
     def _process_closed(self, line: str, fence: _Fence | None) -> str:
-        """If another such fence follows, the previous one opened a block within the wrapper instead of closing it."""
+        """Read a line behind a fence that seemed to close; if another such fence follows, it opened a block instead."""
         self._held.append(line)
         if fence is None or not self._closes_wrapper(fence):
             return ""

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from engine.models import Filters, InferredFilters
-from engine.retrieval.writers import hides_authors
+from engine.retrieval.writers import hides_authors, list_authors
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import cancel_tasks, child_task
 from engine.text.author_request import match_authors
@@ -177,7 +177,7 @@ async def _find_authors(ledger: LedgerStore, question: Question, proposed: Propo
     """The people who wrote something within the scope; none if a name is unknown or that of several."""
     if not proposed.authors or not _all_stand_in(proposed.authors, question.text):
         return ()
-    authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))
+    authors = await list_authors(ledger, question.scope)
     found = [match_authors(name, authors) for name in proposed.authors]
     return tuple(values[0] for values in found) if all(len(values) == 1 for values in found) else ()
 

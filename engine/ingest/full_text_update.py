@@ -1,4 +1,4 @@
-"""Bring the full-text indexes of an earlier version up to date, in the background while questions are answered."""
+"""Update the full-text indexes of an earlier version in the background, while questions are answered."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class IngestWorker:
         return result
 
     async def wake_if_changed(self, write: Awaitable[bool]) -> bool:
-        """As `wake_after`, but only if the write changed anything: each look of a step for work reads the ledger."""
+        """Wake as `wake_after` if the write changed anything: each look of a step for work reads the ledger."""
         changed = await write
         if changed:
             self.wake()

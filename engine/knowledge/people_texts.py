@@ -45,10 +45,10 @@ def drop_sentences(extraction: Extraction, people: NamedPeople) -> Extraction:
     """The extraction without the sentences of descriptions, and without the keywords, that name people."""
     if not (people.names or people.keys):
         return extraction
-    kept = {word for each in people.kept for word in split_name(each)}
+    kept = {word for name in people.kept for word in split_name(name)}
     wholes = {key for name in people.names for key in _join(split_name(name))} | set(people.keys)
     parts = {word for name in people.names for word in split_name(name) if len(word) >= MIN_PART} - kept
-    wholes -= {"".join(split_name(each)) for each in people.kept}
+    wholes -= {"".join(split_name(name)) for name in people.kept}
 
     def names_somebody(text: str) -> bool:
         windows = [*_list_windows(text)]

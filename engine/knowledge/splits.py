@@ -102,7 +102,7 @@ def choose_keys(splits: Iterable[Split], types: Collection[str], document: str) 
 def choose_chunk_keys(
     splits: Mapping[str, Sequence[Split]], mentions: Iterable[tuple[str, str]], document: str
 ) -> dict[str, ChosenKeys]:
-    """For each name with moved facts in a chunk: their keys. `mentions`: name and type of all of its mentions."""
+    """The keys of moved facts in a chunk by name. `mentions`: name and type of all mentions of the chunk."""
     types = defaultdict[str, set[str]](set)
     for name, type_ in mentions:
         if name in splits:

@@ -68,7 +68,7 @@ class LanguageModel(Protocol):
     async def rewrite_unaddressed_query(
         self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
-        """As `rewrite_query`, for a message that does not address the bot; None if it asks the bot nothing."""
+        """Rewrite as `rewrite_query` a message that does not address the bot; None if it asks the bot nothing."""
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize each item, in order; None where that failed. Items may share a call, so they are of one space.
@@ -98,7 +98,7 @@ class FilterProposer(Protocol):
     """A language model that also sees filters in a question: where, by whom and when its answer was written."""
 
     async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
-        """As `LanguageModel.rewrite_query`, with the proposed filters."""
+        """Rewrite as `LanguageModel.rewrite_query`, with the proposed filters."""
 
 
 @dataclass(frozen=True, slots=True)

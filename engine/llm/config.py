@@ -47,7 +47,7 @@ class ModelConfig:
         return self.model.partition("/")[0] if "/" in self.model else ""
 
     def with_model(self, model: str) -> ModelConfig:
-        """Another model with the same settings; endpoint and key are kept only within the same provider."""
+        """The settings for another model; endpoint and key are kept only within the same provider."""
         if not model or model == self.model:
             return self
         if "/" not in model and self.provider:

@@ -50,7 +50,7 @@ class LiteLLMPictureDescriber:
     async def _describe(self, jpeg: bytes) -> str:
         meter = UsageMeter()
         try:
-            calls = JudgedCalls(self.client.complete_reply, self.client.observe_outcome)
+            calls = JudgedCalls(self.client.complete_reply, self.client.observers.outcome)
             return await calls.write_text(ChatRequest(self.model, "describe", render_picture(jpeg)), meter)
         except NothingGiven as error:
             raise EmptyDocument("The vision model gave nothing for the picture.", hint=str(error)) from error

@@ -274,7 +274,7 @@ def _summary_rules() -> str:
 
 
 def _render_occasion(today: date | None, asker: str, utc_offset: str = "") -> str:
-    """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string.
+    """The time and the asker of the question in one line. The name is foreign text, so it is a JSON string.
 
     `today` is the day where that person is; `utc_offset` by how much their time is ahead of that of the sources.
     """

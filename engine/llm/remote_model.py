@@ -314,7 +314,7 @@ class LiteLLMModel:
         )
 
     def _observe(self, purpose: Purpose, outcome: Outcome) -> None:
-        self.client.observe_outcome(purpose, outcome)
+        self.client.observers.outcome(purpose, outcome)
 
     async def _call_extractor(
         self, messages: Sequence[LLMMessage], output_format: ExtractionFormat, meter: UsageMeter
@@ -357,7 +357,7 @@ def _summary_key(inputs: SummaryInput) -> bytes:
 
 
 class PartlyRuledModel(LiteLLMModel):
-    """As `LiteLLMModel`, except for the excerpts that `LLMConfig.rules_extract` names."""
+    """A `LiteLLMModel`, except for the excerpts that `LLMConfig.rules_extract` names."""
 
     __slots__ = ()
 

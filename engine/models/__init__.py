@@ -12,7 +12,7 @@ from engine.models.filters import InferredFilters as InferredFilters
 from engine.models.filters import ProposedFilters as ProposedFilters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import date, datetime, tzinfo
 
 RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
@@ -149,6 +149,11 @@ class Extraction:
     mentions: tuple[Mention, ...] = ()
     links: tuple[Link, ...] = ()
     missing: str = ""
+
+    @classmethod
+    def of(cls, mentions: Iterable[Mention | None], links: Iterable[Link | None]) -> Extraction:
+        """An extraction without the rows that were invalid."""
+        return cls(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,10 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Only the first lines of a document are searched, and only the beginning of long lines.
 HEAD_LINES, LINE_LENGTH = 8, 160
@@ -93,6 +97,11 @@ def parse_date(text: str) -> datetime | None:
 def is_default_time(time: datetime) -> bool:
     """Whether this is the default time of a program that knew none."""
     return time in _DEFAULT_TIMES or time.date() in _FIRST_DAYS
+
+
+def first_stated(times: Iterable[datetime | None]) -> datetime | None:
+    """The first time that is no default of a program."""
+    return next((time for time in times if time and not is_default_time(time)), None)
 
 
 def _find_line_date(line: str, *, first: bool) -> datetime | None:

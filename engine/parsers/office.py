@@ -10,7 +10,7 @@ import kreuzberg
 from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
-from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.openxml.word import read_extras
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
@@ -106,7 +106,7 @@ def _config(*, pages: bool) -> Any:
 def modified_time(metadata: Mapping[str, Any]) -> datetime | None:
     """The time of the last change in the metadata, else of creation; default times of programs are ignored."""
     times = (parse_date(str(metadata.get(field) or "")) for field in ("modified_at", "created_at"))
-    return next((time for time in times if time and not is_default_time(time)), None)
+    return first_stated(times)
 
 
 def build_blocks(result: Any) -> list[Block]:

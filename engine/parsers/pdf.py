@@ -92,7 +92,7 @@ def _build_passages(pages: Iterable[str], objects: PdfObjects) -> Iterator[Passa
     for number, page in enumerate(pages, 1):
         texts = page_texts(page)
         for part, text in enumerate(texts, 1):
-            yield Passage(f"p{number}-{part}", text, f"p. {number}", position=position_of(number, part))
+            yield passage_of_page(number, part, text)
         typed = [
             (label, block.text)
             for label, text in objects.texts.get(number, ())
@@ -101,6 +101,11 @@ def _build_passages(pages: Iterable[str], objects: PdfObjects) -> Iterator[Passa
         for at, (label, text) in enumerate(typed[: _MAX_PARTS - _FIRST_TYPED], 1):
             place = position_of(number, max(len(texts), _FIRST_TYPED) + at)
             yield Passage(f"p{number}-n{at}", text, f"p. {number}, {label}", position=place)
+
+
+def passage_of_page(page: int, part: int, text: str) -> Passage:
+    """A passage by its page and its number there, both from 1."""
+    return Passage(f"p{page}-{part}", text, f"p. {page}", position=position_of(page, part))
 
 
 def position_of(page: int, part: int) -> int:

@@ -157,7 +157,7 @@ class EngineMaintenance:
         return await self._worker.wake_after(self._ledger.work.retry_documents(key))
 
     def check_room(self) -> None:
-        """Raise DiskFull if the disk has no room for new documents."""
+        """Raise DiskFull if the disk has no space for new documents."""
         self._runtime.reserve.check_room()
 
     def check_writable(self) -> None:

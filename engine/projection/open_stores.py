@@ -51,70 +51,81 @@ class Stores:
     vectors: VectorStore
 
 
-async def open_stores(
-    folder: DataDir,
-    ledger: LedgerStore,
-    dim: int,
-    options: EngineOptions,
-    stack: AsyncExitStack,
-    supervisor: Supervisor,
-) -> Stores:
-    """Open the graph and vector store of the data directory; `stack` closes them.
+@dataclass(frozen=True, slots=True)
+class StoreFiles:
+    """Opens the graph and the vectors in a data directory; `supervisor` runs their maintenance."""
 
-    They are filled again if the last run used stores given by its caller.
-    """
-    await asyncio.to_thread(_import_libraries)
-    await refill_after_given_stores(ledger)
-    vectors = await open_vectors(folder, ledger, dim, options, supervisor)
-    stack.push_async_callback(vectors.close)
-    graph = await open_graph(folder, options.graph_backend, ledger)
-    stack.push_async_callback(graph.close)
-    return Stores(graph, vectors)
+    folder: DataDir
+    options: EngineOptions
+    supervisor: Supervisor
 
+    async def open(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+        """Open the graph and vector store of the data directory; `stack` closes them.
 
-async def open_plugged_stores(
-    opener: StoresOpener,
-    folder: DataDir,
-    ledger: LedgerStore,
-    embedder: Embedder,
-    cache_bytes: int,
-    stack: AsyncExitStack,
-) -> Stores:
-    """Open the stores of a plug-in; `stack` closes them. What they lack is filled from the ledger.
+        They are filled again if the last run used stores given by its caller.
+        """
+        await asyncio.to_thread(_import_libraries)
+        await refill_after_given_stores(ledger)
+        vectors = await self._open_vectors(ledger, dim)
+        stack.push_async_callback(vectors.close)
+        graph = await open_graph(self.folder, self.options.graph_backend, ledger)
+        stack.push_async_callback(graph.close)
+        return Stores(graph, vectors)
 
-    Other stores in the data directory are removed, because forgotten content would stay in them.
-    """
-    place = StoresPlace(
-        folder.stores_path,
-        embedder.dim,
-        cache_bytes,
-        await ledger.stats.find_last_chunk_id(),
-        bool(await ledger.settings.get("reindexing")),
-    )
-    stores: Stores = await stack.enter_async_context(opener(place))
-    await check_given_stores(ledger, stores, embedder)
-    folder.remove_projections(keep=(folder.stores_path,))
-    return stores
+    async def open_plugged(
+        self, opener: StoresOpener, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack
+    ) -> Stores:
+        """Open the stores of a plug-in; `stack` closes them. What they lack is filled from the ledger.
 
+        Other stores in the data directory are removed, because forgotten content would stay in them.
+        """
+        place = StoresPlace(
+            self.folder.stores_path,
+            embedder.dim,
+            self.options.vector_cache_bytes,
+            await ledger.stats.find_last_chunk_id(),
+            bool(await ledger.settings.get("reindexing")),
+        )
+        stores: Stores = await stack.enter_async_context(opener(place))
+        await check_given_stores(ledger, stores, embedder)
+        self.folder.remove_projections(keep=(self.folder.stores_path,))
+        return stores
 
-async def open_read_only_stores(
-    folder: DataDir,
-    ledger: LedgerStore,
-    dim: int,
-    options: EngineOptions,
-    stack: AsyncExitStack,
-    supervisor: Supervisor,
-) -> Stores:
-    """The stores when nothing can be written: the vectors as they are, and a graph that is read from the ledger.
+    async def open_read_only(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+        """The stores when nothing can be written: the vectors as they are, and a graph that is read from the ledger.
 
-    The graph database would have to replay its log into its file.
-    """
-    from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
+        The graph database would have to replay its log into its file.
+        """
+        graph = ReadOnlyGraph(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
+        vectors = await self._open_files(dim)
+        stack.push_async_callback(vectors.close)
+        return Stores(graph, vectors)
 
-    graph = ReadOnlyGraph(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
-    vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
-    stack.push_async_callback(vectors.close)
-    return Stores(graph, vectors)
+    async def _open_vectors(self, ledger: LedgerStore, dim: int) -> VectorStore:
+        """The vector store of the data directory; one that is damaged or marked for reindexing is erased first.
+
+        Raises CorruptLedger if the ledger is older than the vectors, unless the options allow a reindex.
+        """
+        from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
+
+        if not await ledger.settings.get("reindexing"):
+            try:
+                vectors = await self._open_files(dim)
+            except CorruptProjection as error:
+                log.warning("vectors.recreated", error=str(error))
+                await ledger.settings.set("reindexing", 1)
+            else:
+                if not self.options.replace_embedder:
+                    await _check_ledger_age(vectors, ledger, self.folder)
+                return vectors
+        await LanceVectors.erase(self.folder.vectors_path)
+        return await self._open_files(dim)
+
+    async def _open_files(self, dim: int) -> LanceVectors:
+        from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
+
+        cache_bytes = self.options.vector_cache_bytes
+        return await LanceVectors.open(self.folder.vectors_path, dim, self.supervisor, cache_bytes)
 
 
 async def refill_after_given_stores(ledger: LedgerStore) -> None:
@@ -162,29 +173,6 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
         raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
     if former != name or (former and lost):
         await ledger.settings.set_embedder(name, reindex=bool(former))
-
-
-async def open_vectors(
-    folder: DataDir, ledger: LedgerStore, dim: int, options: EngineOptions, supervisor: Supervisor
-) -> VectorStore:
-    """The vector store of the data directory; one that is damaged or marked for reindexing is erased first.
-
-    Raises CorruptLedger if the ledger is older than the vectors, unless the options allow a reindex.
-    """
-    from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
-
-    if not await ledger.settings.get("reindexing"):
-        try:
-            vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
-        except CorruptProjection as error:
-            log.warning("vectors.recreated", error=str(error))
-            await ledger.settings.set("reindexing", 1)
-        else:
-            if not options.replace_embedder:
-                await _check_ledger_age(vectors, ledger, folder)
-            return vectors
-    await LanceVectors.erase(folder.vectors_path)
-    return await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
 
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:

@@ -83,7 +83,7 @@ class ProfileBuilder:
         return profiles
 
     def _plan_retry(self, key: tuple[ProfileKind, int], described: Summary) -> float | None:
-        """When a failed summary is tried again, seconds since 1970."""
+        """The time at which a failed summary is tried again, in seconds since 1970."""
         if described.is_complete:
             self.failures.clear(key)
             return None

@@ -115,7 +115,7 @@ class Projector:
         self.graph_uncertain, self._synced_tick = False, ticks
 
     def _record_failure(self) -> None:
-        """After a failure: look up the graph first, and let keys whose summary was lost be summarized again."""
+        """Look up the graph first after a failure, and let keys whose summary was lost be summarized again."""
         self.graph_uncertain, self._complete_at_tick = True, None
         self.summarized_keys.clear()
 

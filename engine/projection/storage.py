@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import StoreError
-from engine.projection.open_stores import open_plugged_stores, open_read_only_stores, open_stores
+from engine.projection.open_stores import StoreFiles
 from engine.scheduling.processes import LocalProcesses, Processes
 from engine.storage.files import remove_tree
 from engine.storage.ledger import MISSING_LIBRARY_HINT, Ledger
@@ -75,14 +75,14 @@ class EmbeddedStorage:
     async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
         if self.claim.refusal is not None and self.options.open_stores:  # a plug-in may not know how to read alone
             raise self.claim.refusal
+        files = StoreFiles(self.folder, self.options, self.supervisor)
         if self.claim.refusal is not None:
-            return await open_read_only_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
+            return await files.open_read_only(ledger, embedder.dim, stack)
         if opener := self.options.open_stores:
-            cache_bytes = self.options.vector_cache_bytes
-            return await open_plugged_stores(opener, self.folder, ledger, embedder, cache_bytes, stack)
+            return await files.open_plugged(opener, ledger, embedder, stack)
         for path in self.folder.plugged_paths:
             remove_tree(path)
-        return await open_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
+        return await files.open(ledger, embedder.dim, stack)
 
 
 async def open_storage(

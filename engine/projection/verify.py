@@ -13,7 +13,7 @@ from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import is_same_vector
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from engine.llm.base import Embedder
     from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])
+Item = TypeVar("Item", "GraphNode", "GraphEdge")
 BATCH = 10_000  # vectors compared at once
 MAX_LENGTH_ERROR = 0.02  # of a rounded vector of length one
 TABLES_BY_KIND: tuple[tuple[KeyKind, VectorTable], ...] = (
@@ -96,38 +97,37 @@ async def _compare_stores(
 
 def compare_nodes(expected: Mapping[int, GraphNode], found: list[GraphNode]) -> list[Difference]:
     """Entities that are missing, unexpected or different in the graph."""
-    actual = {node.id: node.space for node in found}
-    differences = [
-        Difference(KeyKind.NAME, id_, f"graph: entity {id_} exists twice")
-        for id_ in _find_duplicates([node.id for node in found])
-    ]
-    for id_, node in expected.items():
-        if id_ not in actual:
-            differences.append(Difference(KeyKind.NAME, id_, f"graph: entity {id_} is missing"))
-        elif actual[id_] != node.space:
-            words = f"graph: entity {id_} is in space {actual[id_]} instead of {node.space}"
-            differences.append(Difference(KeyKind.NAME, id_, words))
-    extra = actual.keys() - expected.keys()
-    return differences + [Difference(KeyKind.NAME, id_, f"graph: entity {id_} is unexpected") for id_ in sorted(extra)]
+
+    def describe(actual: GraphNode, node: GraphNode) -> str:
+        return "" if actual.space == node.space else f"is in space {actual.space} instead of {node.space}"
+
+    return _compare_graph((KeyKind.NAME, "entity"), expected, found, describe)
 
 
 def compare_edges(expected: Mapping[int, GraphEdge], found: list[GraphEdge]) -> list[Difference]:
     """Relations that are missing, unexpected or different in the graph."""
-    actual = {edge.id: ({edge.source, edge.target}, edge.weight) for edge in found}
-    differences = [
-        Difference(KeyKind.PAIR, id_, f"graph: relation {id_} exists twice")
-        for id_ in _find_duplicates([edge.id for edge in found])
-    ]
-    for id_, edge in expected.items():
-        if id_ not in actual:
-            differences.append(Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is missing"))
-        elif actual[id_] != ({edge.source, edge.target}, edge.weight):
-            words = f"graph: relation {id_} has weight {actual[id_][1]:g} instead of {edge.weight:g}, or other ends"
-            differences.append(Difference(KeyKind.PAIR, id_, words))
-    extra = actual.keys() - expected.keys()
-    return differences + [
-        Difference(KeyKind.PAIR, id_, f"graph: relation {id_} is unexpected") for id_ in sorted(extra)
-    ]
+
+    def describe(actual: GraphEdge, edge: GraphEdge) -> str:
+        is_same = ({actual.source, actual.target}, actual.weight) == ({edge.source, edge.target}, edge.weight)
+        return "" if is_same else f"has weight {actual.weight:g} instead of {edge.weight:g}, or other ends"
+
+    return _compare_graph((KeyKind.PAIR, "relation"), expected, found, describe)
+
+
+def _compare_graph(
+    kind: tuple[KeyKind, str],
+    expected: Mapping[int, Item],
+    found: Sequence[Item],
+    describe: Callable[[Item, Item], str],
+) -> list[Difference]:
+    """The items that exist twice, are missing, differ as `describe` says, or are unexpected. `kind`: with its name."""
+    actual = {item.id: item for item in found}
+    problems = [(id_, "exists twice") for id_ in _find_duplicates([item.id for item in found])]
+    for id_, item in expected.items():
+        if words := describe(actual[id_], item) if id_ in actual else "is missing":
+            problems.append((id_, words))
+    problems += [(id_, "is unexpected") for id_ in sorted(actual.keys() - expected.keys())]
+    return [Difference(kind[0], id_, f"graph: {kind[1]} {id_} {words}") for id_, words in problems]
 
 
 def compare_rows(

@@ -116,7 +116,7 @@ class ContextBuilder:
         rows = (render_entity(ContextEntity(view.name, view.type, view.description)) for view in self.entities)
         most = int(share * question.max_entity_tokens)
         self.entities, entity_tokens = truncate_to_budget(self.entities, rows, most, tokenizer)
-        rows = (render_relation(_build_relation_row(view)) for view in self.relations)
+        rows = (render_relation(view.to_row()) for view in self.relations)
         most = int(share * question.max_relation_tokens)
         self.relations, relation_tokens = truncate_to_budget(self.relations, rows, most, tokenizer)
         self.graph_tokens = entity_tokens + relation_tokens if in_prompt else 0
@@ -208,8 +208,7 @@ class ContextBuilder:
         texts = await self._load_best_texts()
         scores = await score_passages(self.searcher, self.hits, texts)
         numbered, shown = await self._choose_sources(texts, scores)
-        entities = tuple(self._build_entity(view, numbered) for view in self.entities)
-        relations = tuple(self._build_relation(view, numbered) for view in self.relations)
+        entities, relations = self._build_rows(numbered)
         context = Context(
             self.hits.query,
             self.question.mode,
@@ -290,7 +289,7 @@ class ContextBuilder:
             view = entities[index]
             row = render_entity(ContextEntity(view.name, view.type, text))
         else:
-            row = render_relation(replace(_build_relation_row(self.relations[index - len(entities)]), description=text))
+            row = render_relation(replace(self.relations[index - len(entities)].to_row(), description=text))
         return self.runtime.tokenizer.count(row) + JOIN_TOKENS + SOURCE_NUMBER_TOKENS * MAX_SOURCE_NUMBERS
 
     async def _load_evidence_texts(self, candidates: Sequence[RowCandidate], known: set[int]) -> list[ChunkText]:
@@ -301,6 +300,11 @@ class ContextBuilder:
         most = self.ranking_options.max_row_evidence
         reading = self.runtime.ledger.search.load_chunk_texts(list(ids)[:most], self.searcher.scope.scope_ids)
         return self._filter_passages(await self.searcher.stopwatch.measure("evidence texts", reading))
+
+    def _build_rows(self, numbered: NumberedSources) -> tuple[tuple[ContextEntity, ...], tuple[ContextRelation, ...]]:
+        """The rows of the graph, which cite numbered passages."""
+        entities = tuple(self._build_entity(view, numbered) for view in self.entities)
+        return entities, tuple(self._build_relation(view, numbered) for view in self.relations)
 
     def _number_fitting(
         self, texts: list[ChunkText], distinct: Sequence[ChunkText], scores: Mapping[PassageKey, float]
@@ -314,8 +318,7 @@ class ContextBuilder:
         while True:
             shown = {text.text for text in distinct[:fitting]}
             numbered = number_sources([text for text in texts if text.text in shown], scores)
-            entities = tuple(self._build_entity(view, numbered) for view in self.entities)
-            relations = tuple(self._build_relation(view, numbered) for view in self.relations)
+            entities, relations = self._build_rows(numbered)
             numbers = SOURCE_NUMBER_TOKENS * sum(len(row.sources) for rows in (entities, relations) for row in rows)
             if not fitting or sum(sizes[:fitting]) + numbers <= left:
                 return numbered
@@ -329,7 +332,7 @@ class ContextBuilder:
         return await self.runtime.ledger.names.load_space_names(ids) if ids else ()
 
     def _filter_passages(self, texts: list[ChunkText]) -> list[ChunkText]:
-        """Only the passages that match the question's filters."""
+        """The passages that match the question's filters."""
         filters = self.question.filters
         if not filters.is_active:
             return texts
@@ -368,7 +371,7 @@ class ContextBuilder:
 
     def _build_relation(self, view: RelationView, numbered: NumberedSources) -> ContextRelation:
         evidence = self._list_evidence(KeyKind.PAIR, view.ids)
-        return _build_relation_row(view, numbered.find_supporting(evidence, [view.source, view.target]))
+        return view.to_row(numbered.find_supporting(evidence, [view.source, view.target]))
 
     async def build_neighborhood(
         self, ids: Sequence[int], edges: Sequence[GraphEdge], limit: int
@@ -390,10 +393,6 @@ class ContextBuilder:
         rows = [ContextEntity(view.name, view.type, view.description) for view in center]
         return (
             rows[0] if rows else None,
-            tuple(_build_relation_row(view) for view in relations),
+            tuple(view.to_row() for view in relations),
             tuple(ContextEntity(view.name, view.type, view.description) for view in neighbors),
         )
-
-
-def _build_relation_row(view: RelationView, sources: tuple[int, ...] = ()) -> ContextRelation:
-    return ContextRelation(view.source, view.target, view.keywords, view.description, view.weight, sources)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge import merge
 from engine.knowledge.summary_plan import SEPARATOR, join_newest
+from engine.models import ContextRelation
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class RelationView:
     keywords: str
     description: str
     weight: int
+
+    def to_row(self, sources: tuple[int, ...] = ()) -> ContextRelation:
+        """The relation in a context. `sources`: the numbers of the passages that support it."""
+        return ContextRelation(self.source, self.target, self.keywords, self.description, self.weight, sources)
 
 
 @dataclass(slots=True)

@@ -38,11 +38,16 @@ async def restrict_to_writers(ledger: LedgerStore, question: Question, hidden: C
         raise InvalidQuestion(NO_AUTHORS, hint=NO_AUTHORS_HINT)
     if not question.writers:
         return question
-    authors = await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(question.scope)))
+    authors = await list_authors(ledger, question.scope)
     found = frozenset(author for name in question.writers for author in _resolve_name(name, authors))
     within = question.filters.authors
     both = found & within or frozenset({NO_AUTHOR}) if within else found
     return replace(question, filters=replace(question.filters, authors=both))
+
+
+async def list_authors(ledger: LedgerStore, scope: Scope) -> Sequence[str]:
+    """Who wrote something within a scope."""
+    return await ledger.snapshot(lambda view: view.search.list_authors(view.search.resolve_scope(scope)))
 
 
 def _resolve_name(name: str, authors: Sequence[str]) -> list[str]:

@@ -219,5 +219,5 @@ class LocalProcesses:
         self._subscriptions.wake(topic)
 
     async def list_running(self) -> list[RunningProcess]:
-        """Nothing: processes are only counted where there may be several."""
+        """Count nothing: processes are only counted where there may be several."""
         return []

@@ -6,7 +6,7 @@ import csv
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, invent_id, parse_time, snowflake_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,8 +43,5 @@ def _build(row: Mapping[str, str | None], number: int) -> Mapping[str, Any]:
         "timestamp": time.isoformat(),
         "content": row.get("Content") or "",
         "author": {"id": row.get("AuthorID") or invent_id(author), "name": author},
-        "attachments": [
-            {"id": invent_id(address), "url": address, "fileName": address.partition("?")[0].rpartition("/")[2]}
-            for address in addresses
-        ],
+        "attachments": list(map(attachment_at, addresses)),
     }

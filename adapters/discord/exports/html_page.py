@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.open_tags import VOID_TAGS, escape_open_tags
-from adapters.discord.exports.identity import invent_id, time_of_snowflake
+from adapters.common.open_tags import VOID_TAGS, MessagePage
+from adapters.discord.exports.identity import attachment_at, time_of_snowflake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,23 +30,15 @@ ROLES = (
 LINE_TAGS = frozenset({"br", "div", "p", "li", "blockquote", "pre", "tr"})
 
 
-class ChatPage(HTMLParser):
-    """Collects the messages of a page; `take` returns those that are complete."""
+class ChatPage(MessagePage):
+    """Collects the messages of a page."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self._stack: list[tuple[str, str]] = []
         self._open: Counter[str] = Counter()  # the tags and roles of the stack
         self._author: dict[str, Any] = {}
         self._message: dict[str, Any] | None = None
-        self._done: list[dict[str, Any]] = []
-
-    def take(self, *, is_end: bool = False) -> list[dict[str, Any]]:
-        """The messages that were read since the last call."""
-        if is_end:
-            self._finish()
-        found, self._done = self._done, []
-        return found
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         facts = {name: value or "" for name, value in attrs}
@@ -88,29 +79,28 @@ class ChatPage(HTMLParser):
     def _attach(self, facts: Mapping[str, str]) -> None:
         url = facts.get("href") or facts.get("src") or ""
         if url and self._message is not None:
-            name = url.partition("?")[0].rpartition("/")[2]
-            self._message["attachments"].append({"id": invent_id(url), "url": url, "fileName": name})
+            self._message["attachments"].append(attachment_at(url))
 
     def _begin(self, id_: str) -> None:
         if self._message is not None and self._message["id"] == id_:
             return
-        self._finish()
+        self.finish()
         self._message = {"id": id_, "words": [], "attachments": [], "author": self._author}
 
     def _write(self, text: str) -> None:
         if self._message is not None and self._is_inside(CONTENT, EMBED) and not self._is_inside(SKIPPED):
             self._message["words"].append(text)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         message, self._message = self._message, None
         if message is None:
             return
         lines = (" ".join(line.split()) for line in "".join(message.pop("words")).split("\n"))
         message["content"] = "\n".join(filter(None, lines))
         try:
-            self._done.append(message | {"timestamp": time_of_snowflake(message["id"]).isoformat()})
+            self.done.append(message | {"timestamp": time_of_snowflake(message["id"]).isoformat()})
         except (ValueError, OverflowError):
-            self._done.append({})
+            self.done.append({})
 
 
 def _find_role(classes: str) -> str:
@@ -121,9 +111,4 @@ def _find_role(classes: str) -> str:
 
 def read_payloads(chunks: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """The messages of a page that is read in pieces."""
-    page = ChatPage()
-    for chunk in chunks:
-        page.feed(escape_open_tags(chunk))
-        yield from page.take()
-    page.close()
-    yield from page.take(is_end=True)
+    return ChatPage().read(chunks)

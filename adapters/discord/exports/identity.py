@@ -34,6 +34,12 @@ def invent_id(name: str) -> str:
     return str(int.from_bytes(sha256(name.encode()).digest()[:7], "big") or 1)
 
 
+def attachment_at(address: str) -> dict[str, str]:
+    """An attachment of which only the address is known."""
+    name = address.partition("?")[0].rpartition("/")[2]
+    return {"id": invent_id(address), "url": address, "fileName": name}
+
+
 def snowflake_at(time: datetime, sequence: int) -> str:
     """The id of the message with this position in its file, posted at a time."""
     milliseconds = max(0, int(time.timestamp() * 1000) - DISCORD_EPOCH)
@@ -41,7 +47,7 @@ def snowflake_at(time: datetime, sequence: int) -> str:
 
 
 def time_of_snowflake(id_: str) -> datetime:
-    """When a message was posted. Raises ValueError and OverflowError."""
+    """The time at which a message was posted. Raises ValueError and OverflowError."""
     return datetime.fromtimestamp(((int(id_) >> SEQUENCE_BITS) + DISCORD_EPOCH) / 1000, UTC)
 
 

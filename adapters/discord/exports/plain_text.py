@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, invent_id, parse_time, snowflake_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -70,8 +70,5 @@ def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapp
         "timestamp": time.isoformat(),
         "content": "\n".join(words).strip(),
         "author": {"id": invent_id(author), "name": author},
-        "attachments": [
-            {"id": invent_id(address), "url": address, "fileName": address.partition("?")[0].rpartition("/")[2]}
-            for address in addresses
-        ],
+        "attachments": list(map(attachment_at, addresses)),
     }

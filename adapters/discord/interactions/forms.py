@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 
 from adapters.discord.replies.buttons import MAX_ID_LENGTH, decode_value, pack_value
+from bot.text.excerpts import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,13 +43,13 @@ def build_modal(form: Form) -> discord.ui.Modal | None:
     custom_id = f"{PREFIX}:{form.name}:{form.part}/{form.parts}:{value}"
     if len(custom_id) > MAX_ID_LENGTH:
         return None
-    title = _shorten(form.numbered_title, MAX_TITLE_LENGTH)
+    title = shorten(form.numbered_title, MAX_TITLE_LENGTH)
     modal = discord.ui.Modal(title=title, timeout=MODAL_LIFETIME, custom_id=custom_id)
     if form.text:
         modal.add_item(discord.ui.TextDisplay(discord.utils.escape_markdown(form.text)))
     for field in form.fields:
-        description = _shorten(field.hint, MAX_DESCRIPTION_LENGTH) or None
-        label = _shorten(field.label, MAX_LABEL_LENGTH)
+        description = shorten(field.hint, MAX_DESCRIPTION_LENGTH) or None
+        label = shorten(field.label, MAX_LABEL_LENGTH)
         modal.add_item(discord.ui.Label(text=label, description=description, component=_build_item(field)))
     return modal
 
@@ -77,17 +78,13 @@ def _build_item(field: FormField) -> discord.ui.Item[Any]:
 def _build_select(field: FormField, options: Sequence[FormOption]) -> discord.ui.Select[Any]:
     shown = [
         discord.SelectOption(
-            label=_shorten(option.label, MAX_OPTION_LENGTH), value=option.value, default=option.value == field.value
+            label=shorten(option.label, MAX_OPTION_LENGTH), value=option.value, default=option.value == field.value
         )
         for option in options
     ]
     return discord.ui.Select(
         custom_id=field.name, options=shown, required=field.required, min_values=int(field.required), max_values=1
     )
-
-
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def parse_modal(data: Mapping[str, Any]) -> SubmittedModal | None:

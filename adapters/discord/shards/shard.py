@@ -49,7 +49,7 @@ class Shard:
 
     @property
     def name(self) -> str:
-        """Its number and that of all, as in the names of leases."""
+        """The number of the shard and that of all shards, as in the names of leases."""
         return f"{self.count}/{self.number}"
 
     @property
@@ -58,7 +58,7 @@ class Shard:
 
     @property
     def platform(self) -> DiscordPlatform | None:
-        """Its servers, once it has received them."""
+        """The servers of the shard, once it has received them."""
         return self.client.platform if self.client is not None and self.client.has_servers else None
 
     @property
@@ -74,7 +74,7 @@ class Shard:
         self._given_up.set()
 
     async def run(self) -> None:
-        """Be connected until it is given up and replaced; return at once if another process has it.
+        """Keep the shard connected until it is given up and replaced; return at once if another process has it.
 
         Raises SetupError, PlatformError and StoreError.
         """
@@ -133,7 +133,7 @@ class Shard:
             await asyncio.Event().wait()
 
     async def _hand_over(self) -> None:
-        """Go on until another process is ready; then stay connected to finish the answers that were begun.
+        """Serve until another process is ready; then stay connected to finish the answers that were begun.
 
         Another process that has the shard may have to wait for hours before its session may begin.
         """

@@ -10,7 +10,7 @@ import structlog
 from slack_sdk.errors import SlackApiError, SlackTokenRotationError
 
 from adapters.slack.context import BotIdentity
-from adapters.slack.errors import SETUP_ERRORS, SLACK_ERRORS, error_code
+from adapters.slack.errors import SETUP_ERRORS, SLACK_ERRORS, error_code, next_cursor
 
 if TYPE_CHECKING:
     from slack_sdk.oauth.installation_store import Installation
@@ -140,7 +140,7 @@ class Accesses:
         while True:
             page = await client.auth_teams_list(limit=PAGE_SIZE, cursor=cursor or None)
             teams.update(str(team["id"]) for team in page.get("teams") or ())
-            cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = next_cursor(page)
             if not cursor:
                 return frozenset(teams)
 

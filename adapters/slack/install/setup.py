@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,7 +15,7 @@ from adapters.slack.context import APP_TOKEN, BOT_TOKEN
 from adapters.slack.errors import SLACK_ERRORS, map_connect_errors
 from adapters.slack.settings import SlackSettings
 from bot.errors import PlatformError, SetupError
-from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep
+from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep, recognize_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -112,7 +111,7 @@ class SlackSetup:
 
     def recognize(self, text: str) -> RecognizedText | None:
         """What Slack calls a text."""
-        return next((kind for pattern, kind in KINDS if re.fullmatch(pattern, text)), None)
+        return recognize_text(text, KINDS)
 
     async def check(self, settings: Settings) -> list[AccessCheck]:
         """Who the bot is, which scopes it lacks, and whether a socket may be opened. Raises BadSetting."""

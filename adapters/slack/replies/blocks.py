@@ -6,8 +6,9 @@ import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.replies.mrkdwn import MrkdwnMarkup, defuse_mentions, escape, split_rendered, to_mrkdwn
+from adapters.slack.replies.mrkdwn import MrkdwnMarkup, defuse_mentions, split_rendered, to_mrkdwn
 from adapters.slack.replies.tables import split_at_table
+from adapters.slack.workspace.markup import escape
 from bot.i18n import gettext
 from bot.platform.models import SUGGESTION_ACTION, title_with_time
 from bot.text.format import format_utc

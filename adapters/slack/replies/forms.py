@@ -10,6 +10,7 @@ from adapters.slack.context import NAME
 from adapters.slack.replies.blocks import ID_PREFIX
 from bot.platform.forms import OFF, ON
 from bot.platform.models import Location
+from bot.text.excerpts import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,8 +104,7 @@ def _option(value: str, label: str) -> Json:
 
 
 def _text(text: str, limit: int) -> Json:
-    shown = text if len(text) <= limit else f"{text[: limit - 1]}…"
-    return {"type": "plain_text", "text": shown or "…", "emoji": False}
+    return {"type": "plain_text", "text": shorten(text, limit) or "…", "emoji": False}
 
 
 def parse_form_name(callback_id: str) -> str:

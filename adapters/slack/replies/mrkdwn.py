@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from adapters.slack.workspace.markup import escape
 from bot.text.markdown import is_web_link, sanitize_inline
 
 if TYPE_CHECKING:
@@ -36,11 +37,6 @@ INLINE_MARKUP = {
     "s_open": "~",
     "s_close": "~",
 }
-
-
-def escape(text: str) -> str:
-    """Escape Slack's control characters."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 class MrkdwnMarkup:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.errors import map_errors
+from adapters.slack.errors import map_errors, next_cursor
 from adapters.slack.replies.sender import ANSWER_EVENT
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ async def _fetch_pages(
         with map_errors():
             page = await fetch_page(cursor)
         messages += page.get("messages") or ()
-        cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+        cursor = next_cursor(page)
         if not cursor:
             break
     return messages

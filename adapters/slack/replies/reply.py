@@ -126,7 +126,7 @@ class ThreadReply:
     # Keepalive.
 
     def _start_keepalive(self) -> None:
-        """Refresh the status and keep streams alive in the background."""
+        """Refresh the status and keep streams open in the background."""
         if self._keepalive_task is None and not self._done:
             self._keepalive_task = self._context.supervisor.run("slack status refresh", self._run_keepalive)
             self._context.tasks.add(self._keepalive_task)

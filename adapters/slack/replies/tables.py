@@ -75,7 +75,7 @@ def _build_cell(tokens: Sequence[Token]) -> Block:
         elif token.type == "link_close":
             address = ""
         elif text := " " if token.type in {"softbreak", "hardbreak"} else token.content:
-            style = {STYLES[each]: True for each in open_styles} | ({"code": True} if name == "code" else {})
+            style = {STYLES[tag]: True for tag in open_styles} | ({"code": True} if name == "code" else {})
             kind = {"type": "link", "url": address} if is_web_link(address) else {"type": "text"}
             leaves.append({**kind, "text": text, **({"style": style} if style else {})})
     if all(leaf.keys() == {"type", "text"} and leaf["type"] == "text" for leaf in leaves):

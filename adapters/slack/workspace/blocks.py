@@ -17,6 +17,7 @@ from adapters.common.json_fields import (
     list_rows,
     render_markdown_table,
 )
+from adapters.slack.workspace.markup import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -57,11 +58,6 @@ def render_block(block: Row, depth: int = 0) -> str:
         return join_lines(_render_button(row) for row in get_rows(block, "elements"))
     render = BLOCKS.get(kind) or RICH_TEXT.get(kind)
     return render(block, depth + 1) if render else _render_unknown(block, depth + 1)
-
-
-def escape(text: str) -> str:
-    """A text in Slack's markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def link(url: str, label: str = "") -> str:

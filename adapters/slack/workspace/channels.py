@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.context import NAME
-from adapters.slack.errors import SLACK_ERRORS, map_errors, missing_scopes, to_platform_error
+from adapters.slack.errors import SLACK_ERRORS, map_errors, missing_scopes, next_cursor, to_platform_error
 from bot.errors import PermissionDenied, PlatformUnavailable
 from bot.platform.models import Channel, ListedChannel, Location
 
@@ -121,7 +121,7 @@ class Channels:
             if not isinstance(rows, list):
                 raise PlatformUnavailable("Slack sent no list of channels.")
             found.update({str(row["id"]): row for row in rows if row.get("id") and not row.get("is_im")})
-            cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = next_cursor(page)
             if not cursor:
                 return found
 
@@ -141,6 +141,6 @@ class Channels:
             with map_errors():
                 page = await self._client.conversations_members(channel=channel, limit=PAGE_SIZE, cursor=cursor or None)
             ids.update(page.get("members") or ())
-            cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = next_cursor(page)
             if not cursor:
                 return ids

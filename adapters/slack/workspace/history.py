@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.slack.errors import MessageNotFound, map_errors
+from adapters.slack.errors import MessageNotFound, map_errors, next_cursor
 from adapters.slack.retries import call_when_allowed
 from adapters.slack.workspace.messages import is_tombstone, parse_message
 from bot.errors import PermissionDenied, PlatformError
@@ -114,7 +114,7 @@ class ChannelHistory:
         """
         channel, root = location.channel, location.thread
         page = await self._fetch_replies_page(channel, root)
-        rows, cursor = list(page.get("messages") or ()), _next_cursor(page)
+        rows, cursor = list(page.get("messages") or ()), next_cursor(page)
         if cursor and rows:
             count, last = int(rows[0].get("reply_count") or 0), float(rows[0].get("latest_reply") or root)
             share = 2 * limit / max(count, 1)
@@ -170,7 +170,7 @@ class ChannelHistory:
             page = await self._fetch_replies_page(channel, root, oldest=oldest, cursor=cursor)
             for row in page.get("messages") or ():
                 yield row
-            if not (cursor := _next_cursor(page)):
+            if not (cursor := next_cursor(page)):
                 return
 
     async def _fetch_replies_page(
@@ -198,8 +198,3 @@ class ChannelHistory:
         log.info("slack.history_rate_limited", delay_seconds=wait)
         if wait >= SLOW_RETRY_AFTER:
             self._page_size = SMALL_PAGE_SIZE
-
-
-def _next_cursor(page: AsyncSlackResponse) -> str:
-    """The cursor of the next page; empty on the last one."""
-    return str((page.get("response_metadata") or {}).get("next_cursor") or "")

@@ -1,4 +1,4 @@
-"""Convert Slack's markup to plain text. Pure."""
+"""Convert Slack's markup to plain text, and plain text to it. Pure."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def to_plain_text(
         pieces += [_unescape(text[at : token.start()]), _render_token(token[1], people, channels)]
         at = token.end()
     return "".join([*pieces, _unescape(text[at:])])
+
+
+def escape(text: str) -> str:
+    """A text in Slack's markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _unescape(text: str) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adapters.common.json_fields import cut_text, get_row, get_rows, get_text, join_lines
-from adapters.slack.workspace.blocks import escape, link, mention, quote, render_blocks
+from adapters.slack.workspace.blocks import link, mention, quote, render_blocks
+from adapters.slack.workspace.markup import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

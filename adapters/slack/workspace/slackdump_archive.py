@@ -124,7 +124,7 @@ class Database:
             found = [str(id_) for (id_,) in self._connection.execute(LISTED_CHANNELS)]
         except sqlite3.Error as error:
             raise CorruptFile(f"“{DATABASE}” is damaged.", hint=DAMAGED_HINT) from error
-        return sorted(each for each in found if CHANNEL_FILE.fullmatch(f"{each}.json"))
+        return sorted(name for name in found if CHANNEL_FILE.fullmatch(f"{name}.json"))
 
     def read_messages(self, channel: str) -> Iterator[Row]:
         return self._read(LATEST_MESSAGES, channel)

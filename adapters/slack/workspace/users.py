@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
+from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors, next_cursor
 from bot.errors import PlatformError
 from bot.platform.models import Person
 from bot.platform.ttl_cache import TTLCache
@@ -99,13 +99,16 @@ class UserDirectory:
     async def get_readers(self, ids: Collection[str]) -> dict[str, Person]:
         """Select the users who can read: no apps, no deactivated users. Unknown users count as guests."""
         await self._list_if_many(ids)
-        people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
+        people = await self._get_people(ids)
         return {person.id: person for person in people if not person.is_bot and not person.is_deactivated}
 
     async def get_names(self, ids: Collection[str]) -> dict[str, str]:
         """The names of users; unknown ones are left out."""
-        people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
+        people = await self._get_people(ids)
         return {person.id: person.name for person in people if person.name}
+
+    async def _get_people(self, ids: Collection[str]) -> list[Person]:
+        return await asyncio.gather(*map(self._person_or_guest, ids))
 
     def get_team(self, user_id: str) -> str:
         """The workspace id of a user; the bot's own if unknown."""
@@ -160,7 +163,7 @@ class UserDirectory:
             page = await self._client.users_list(limit=PAGE_SIZE, cursor=cursor or None, include_locale=True)
             for user in page.get("members") or ():
                 self.save_user(user)
-            cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = next_cursor(page)
             if not cursor:
                 return
 

@@ -57,7 +57,7 @@ class LoginProvider(Protocol):
 
     @property
     def label(self) -> str:
-        """Its name."""
+        """The name of the provider."""
 
     def build_url(self, client: OAuthClient, attempt: LoginAttempt) -> str:
         """The address at which a person permits the login."""

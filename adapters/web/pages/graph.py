@@ -15,7 +15,6 @@ from adapters.web.routes.graph_models import (
     CorrectionBody,
     CorrectionsBody,
     EntitiesBody,
-    EntitySummaryItem,
     NameQuery,
     ProvenanceBody,
     SubgraphBody,
@@ -45,7 +44,7 @@ async def show_graph(http: Request, access: PageAccess, entity: OptionalName = "
 async def suggest_entities(http: Request, access: PageAccess, search: OptionalName = "") -> EntitiesBody:
     """Suggest names while one is typed."""
     found = await get_result(http, access, SearchEntities(search, MAX_SUGGESTIONS), EntityList)
-    return EntitiesBody(entities=[EntitySummaryItem.of(entity) for entity in found.entities])
+    return EntitiesBody.of(found)
 
 
 @router.get("/graph/around")

@@ -13,7 +13,7 @@ from adapters.web.operations import Access, TerminalSpace, check_token
 from adapters.web.pages.guard import is_local_browser, is_loopback_host
 from bot.capabilities.caller import ALL_PERMISSIONS
 from bot.errors import InvalidToken
-from bot.listeners.addresses import parse_host
+from bot.listeners.addresses import bracket_host, parse_host
 from bot.texts.disclosure import Disclosure
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def read_page_options(settings: Settings) -> PageOptions:
 
     An address of the page elsewhere means a proxy, which need not show itself in what it passes on.
     """
-    is_local = is_loopback_host(f"[{settings.web_host}]" if ":" in settings.web_host else settings.web_host)
+    is_local = is_loopback_host(bracket_host(settings.web_host))
     if settings.web_url:
         is_local &= is_loopback_host(settings.web_url.partition("://")[2].partition("/")[0])
     disclosure = Disclosure(settings.privacy_url, settings.contact)

@@ -14,7 +14,6 @@ from adapters.web.models import (
     DocumentsBody,
     ErasureBody,
     PassageItem,
-    UnreadFileItem,
     UploadBody,
 )
 from adapters.web.operations import get_result, perform
@@ -67,11 +66,7 @@ async def list_documents(
 ) -> DocumentsBody:
     """List the documents that the token can read, with their state."""
     found = await get_result(http, token, ListDocuments(search, status, offset, limit), DocumentList)
-    return DocumentsBody(
-        documents=[DocumentItem.of(document) for document in found.documents],
-        total=found.total,
-        unread_files=[UnreadFileItem.of(file) for file in found.unread_files],
-    )
+    return DocumentsBody.of(found)
 
 
 @router.post(
@@ -97,7 +92,7 @@ async def upload_document(http: Request, token: Token, accept: Annotated[str, He
     async with aclosing(results):
         async for result in results:
             if isinstance(result, UploadResult):
-                body = to_upload(result).model_dump(mode="json")
+                body = UploadBody.of(result).model_dump(mode="json")
                 return JSONResponse(body, status_code=201 if result.changed else 200)
     raise StoreError("The upload ended without a result.")
 
@@ -154,11 +149,6 @@ async def build_download(results: AsyncGenerator[OperationResult]) -> Response:
     return Response("".join(lines), media_type=NDJSON, headers=headers)
 
 
-def to_upload(result: UploadResult) -> UploadBody:
-    """An added file."""
-    return UploadBody(documents=[DocumentItem.of(document) for document in result.documents], changed=result.changed)
-
-
 async def list_upload_events(
     results: AsyncGenerator[OperationResult], clock: Clock
 ) -> AsyncGenerator[dict[str, object]]:
@@ -176,7 +166,7 @@ async def list_upload_events(
                     "text": _describe(result, time, clock),
                 }
             elif isinstance(result, UploadResult):
-                yield {"type": "end", **to_upload(result).model_dump(mode="json")}
+                yield {"type": "end", **UploadBody.of(result).model_dump(mode="json")}
 
 
 def _describe(update: ProgressUpdate, time: RemainingTime, clock: Clock) -> str:

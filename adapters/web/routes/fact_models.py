@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
+from adapters.common.shown_text import Line, Prose, Record
 from adapters.web.models import MAX_NAME_LENGTH, Body, Name
 from adapters.web.routes.graph_models import MAX_DESCRIPTION_LENGTH, OptionalName
 from bot.capabilities.requests import AddFact
 
-if TYPE_CHECKING:
-    from engine import DuplicateReport
-    from engine.knowledge.duplicates.report import Duplicate, Homonym
+Excerpts = Annotated[list[Prose], AfterValidator(lambda excerpts: list(filter(None, excerpts)))]
 
 
 class FactBody(Body):
@@ -43,8 +41,8 @@ class FactAddedBody(BaseModel):
     document: str
 
 
-class DuplicateItem(BaseModel):
-    """Two names that may mean the same entity, and what speaks for it.
+class DuplicateItem(Record):
+    """Two names that may mean the same entity, with the evidence.
 
     `score`: the estimated probability. `reason`: why they were joined automatically. `shared`: names to which both are
     related. `excerpts`: a text that mentions each.
@@ -55,22 +53,10 @@ class DuplicateItem(BaseModel):
     score: float
     reason: str
     shared: list[Line]
-    excerpts: list[Prose]
-
-    @classmethod
-    def of(cls, pair: Duplicate) -> DuplicateItem:
-        """The item of a pair."""
-        return cls(
-            name=pair.name,
-            other=pair.other,
-            score=pair.score,
-            reason=pair.reason,
-            shared=list(pair.shared),
-            excerpts=list(filter(None, pair.excerpts)),
-        )
+    excerpts: Excerpts
 
 
-class SenseItem(BaseModel):
+class SenseItem(Record):
     """One of the things that a name may mean: its type, the number of documents that give it, and a text."""
 
     type: Line
@@ -78,20 +64,14 @@ class SenseItem(BaseModel):
     excerpt: Prose
 
 
-class HomonymItem(BaseModel):
+class HomonymItem(Record):
     """A name that may mean two things, which "split" tells apart."""
 
     name: Line
     senses: list[SenseItem]
 
-    @classmethod
-    def of(cls, homonym: Homonym) -> HomonymItem:
-        """The item of a name."""
-        senses = [SenseItem(type=sense.type, sources=sense.sources, excerpt=sense.excerpt) for sense in homonym.senses]
-        return cls(name=homonym.name, senses=senses)
 
-
-class DuplicatesBody(BaseModel):
+class DuplicatesBody(Record):
     """Suggested pairs, the most likely first, automatic joins, and how many entities are not compared yet.
 
     `homonyms`: names that may mean two things.
@@ -101,10 +81,3 @@ class DuplicatesBody(BaseModel):
     joined: list[DuplicateItem]
     homonyms: list[HomonymItem]
     uncompared: int
-
-    @classmethod
-    def of(cls, report: DuplicateReport) -> DuplicatesBody:
-        """The body of a report."""
-        suggested, joined = (list(map(DuplicateItem.of, pairs)) for pairs in (report.suggested, report.joined))
-        homonyms = list(map(HomonymItem.of, report.homonyms))
-        return cls(suggested=suggested, joined=joined, homonyms=homonyms, uncompared=report.uncompared)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from adapters.web.models import MAX_NAME_LENGTH, EntityBody, EntityItem, RelationItem
+from adapters.web.models import MAX_NAME_LENGTH, EntityBody
 from adapters.web.operations import get_result
 from adapters.web.routes.documents import Offset  # noqa: TC001  - read at run time
 from adapters.web.routes.fact_models import DuplicatesBody, FactAddedBody, FactBody
@@ -16,7 +16,6 @@ from adapters.web.routes.graph_models import (
     CorrectionBody,
     CorrectionsBody,
     EntitiesBody,
-    EntitySummaryItem,
     NameQuery,
     ProvenanceBody,
     SubgraphBody,
@@ -45,7 +44,7 @@ async def search_entities(
 ) -> EntitiesBody:
     """Search entities by the beginning, the words or a similar spelling of a name; no text: the most mentioned."""
     found = await get_result(http, token, SearchEntities(search, limit), EntityList)
-    return EntitiesBody(entities=[EntitySummaryItem.of(entity) for entity in found.entities])
+    return EntitiesBody.of(found)
 
 
 @router.get("/entities/{name:path}")
@@ -56,10 +55,7 @@ async def get_entity(
     limit: Annotated[int, Query(ge=1, le=200)] = MAX_RELATIONS,
 ) -> EntityBody:
     """Get an entity with its strongest relations, as far as the token can read them."""
-    found = await get_result(http, token, GetEntity(name, limit), EntityResult)
-    return EntityBody(
-        entity=EntityItem.of(found.entity), relations=[RelationItem.of(relation) for relation in found.relations]
-    )
+    return EntityBody.of(await get_result(http, token, GetEntity(name, limit), EntityResult))
 
 
 @router.get("/graph")

@@ -6,19 +6,16 @@ from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import AliasChoices, BaseModel, Field, StringConstraints, model_validator
 
-from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
+from adapters.common.shown_text import Line, Prose, Record
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph
 from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, Split, UndoCorrection
 from engine import CorrectionChange, ManualCorrection
 
 if TYPE_CHECKING:
-    from bot.capabilities.graph.results import CorrectionList
     from bot.capabilities.results import Corrected
-    from engine import EntitySummary, FactProvenance, Subgraph
-    from engine.retrieval.graph.records import StatedFact
 
 MAX_DESCRIPTION_LENGTH = 5000
 MAX_RECORD_LENGTH = 200_000  # of a text of a correction, which may have been made elsewhere
@@ -42,24 +39,17 @@ class SubgraphParameters(Body):
         return GetSubgraph(self.entity, self.depth, self.limit, tuple(self.type), self.since, self.until)
 
 
-class EntitySummaryItem(BaseModel):
+class EntitySummaryItem(Record):
     """An entity in a list: the passages that mention it, and its relations. `key` identifies it, as its name does."""
 
     key: str
     name: Line
     type: Line
     mentions: int
-    relations: int
-
-    @classmethod
-    def of(cls, entity: EntitySummary) -> EntitySummaryItem:
-        """The item of an entity."""
-        return cls(
-            key=entity.key, name=entity.name, type=entity.type, mentions=entity.mentions, relations=entity.degree
-        )
+    relations: Annotated[int, Field(validation_alias=AliasChoices("relations", "degree"))]
 
 
-class EntitiesBody(BaseModel):
+class EntitiesBody(Record):
     """Entities that were found, the best match first."""
 
     entities: list[EntitySummaryItem]
@@ -72,7 +62,7 @@ class NodeItem(EntitySummaryItem):
     ring: int
 
 
-class EdgeItem(BaseModel):
+class EdgeItem(Record):
     """A relation of two entities, by their keys. `weight`: the chunks that state it."""
 
     source: str
@@ -82,42 +72,15 @@ class EdgeItem(BaseModel):
     weight: int
 
 
-class SubgraphBody(BaseModel):
+class SubgraphBody(Record):
     """Entities, the center first, and the relations between them. `has_more`: the limit left out entities."""
 
     nodes: list[NodeItem]
     edges: list[EdgeItem]
     has_more: bool
 
-    @classmethod
-    def of(cls, graph: Subgraph) -> SubgraphBody:
-        """The body of a subgraph."""
-        nodes = [
-            NodeItem(
-                key=node.key,
-                name=node.name,
-                type=node.type,
-                mentions=node.mentions,
-                relations=node.degree,
-                description=node.description,
-                ring=node.ring,
-            )
-            for node in graph.nodes
-        ]
-        edges = [
-            EdgeItem(
-                source=edge.source,
-                target=edge.target,
-                keywords=edge.keywords,
-                description=edge.description,
-                weight=edge.weight,
-            )
-            for edge in graph.edges
-        ]
-        return cls(nodes=nodes, edges=edges, has_more=graph.has_more)
 
-
-class FactItem(BaseModel):
+class FactItem(Record):
     """A statement of sources: `label` is the name as written there, or the keywords of a relation."""
 
     label: Line
@@ -126,15 +89,8 @@ class FactItem(BaseModel):
     time: datetime | None
     sources: list[int]
 
-    @classmethod
-    def of(cls, fact: StatedFact) -> FactItem:
-        """The item of a fact."""
-        return cls(
-            label=fact.label, type=fact.type, description=fact.description, time=fact.time, sources=list(fact.sources)
-        )
 
-
-class ProvenanceBody(BaseModel):
+class ProvenanceBody(Record):
     """An entity or a relation with the facts that it is merged from, and the passages that state them.
 
     `names`: those of the entity as its sources write them. `spaces`: where something is stated about it, for
@@ -150,25 +106,11 @@ class ProvenanceBody(BaseModel):
     is_pinned: bool
     has_more: bool
 
-    @classmethod
-    def of(cls, found: FactProvenance) -> ProvenanceBody:
-        """The body of a provenance."""
-        return cls(
-            entity=EntityItem.of(found.entity) if found.entity else None,
-            relation=RelationItem.of(found.relation) if found.relation else None,
-            names=list(found.names),
-            facts=[FactItem.of(fact) for fact in found.facts],
-            sources=[SourceItem.of(source) for source in found.sources],
-            spaces=list(found.spaces),
-            is_pinned=found.is_pinned,
-            has_more=found.has_more,
-        )
-
 
 RecordKind = Literal["merge", "separate", "describe", "hide", "split"]
 
 
-class RecordBody(Body):
+class RecordBody(Body, Record):
     """A correction that is in force: merge (`name` into `other`), separate, hide, describe with these words, or split.
 
     A split has its rule as description: "type person" or "document KEY".
@@ -178,13 +120,6 @@ class RecordBody(Body):
     name: Annotated[str, Field(min_length=1, max_length=MAX_RECORD_LENGTH)]
     other: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
     description: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
-
-    @classmethod
-    def of(cls, made: ManualCorrection) -> RecordBody:
-        """The body of a correction."""
-        return cls.model_validate(
-            {"kind": made.kind, "name": made.name, "other": made.other, "description": made.description}
-        )
 
 
 Records = Annotated[list[RecordBody], Field(max_length=100)]
@@ -258,7 +193,7 @@ class CorrectedBody(BaseModel):
     undo: CorrectionBody | None
 
 
-class CorrectionItem(BaseModel):
+class CorrectionItem(Record):
     """A correction that a person made: merge (`name` into `other`), separate, hide, describe or split."""
 
     kind: RecordKind
@@ -267,34 +202,15 @@ class CorrectionItem(BaseModel):
     other: Line
     description: Prose
 
-    @classmethod
-    def of(cls, correction: ManualCorrection) -> CorrectionItem:
-        """The item of a correction."""
-        return cls.model_validate(
-            {
-                "kind": correction.kind,
-                "space": correction.space,
-                "name": correction.name,
-                "other": correction.other,
-                "description": correction.description,
-            }
-        )
-
     def to_undo(self) -> CorrectionBody:
         """The correction that removes this one."""
-        record = RecordBody(kind=self.kind, name=self.name, other=self.other, description=self.description)
-        return CorrectionBody(action="undo", name=self.name, other=self.other, space=self.space, made=[record])
+        made = [RecordBody.of(self)]
+        return CorrectionBody(action="undo", name=self.name, other=self.other, space=self.space, made=made)
 
 
-class CorrectionsBody(BaseModel):
+class CorrectionsBody(Record):
     """Corrections in the `spaces` in which the token may make them. `has_more`: there are some after these."""
 
     spaces: list[str]
     corrections: list[CorrectionItem]
     has_more: bool = False
-
-    @classmethod
-    def of(cls, found: CorrectionList) -> CorrectionsBody:
-        """The body of a list."""
-        made = [CorrectionItem.of(correction) for correction in found.corrections]
-        return cls(spaces=list(found.spaces), corrections=made, has_more=found.has_more)

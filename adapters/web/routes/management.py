@@ -1,4 +1,4 @@
-"""For managers: channels and their settings, questions without a good answer, verified answers, usage and health."""
+"""Routes for managers: channels and their settings, badly answered questions, verified answers, usage and health."""
 
 from __future__ import annotations
 

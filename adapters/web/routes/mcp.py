@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from adapters.web.admission import FOREIGN
 from adapters.web.pages.guard import is_loopback_host, names_host
 from adapters.web.problems import Problem, to_response
-from bot.listeners.addresses import is_proxied
+from bot.listeners.addresses import bracket_host, is_proxied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 NO_STREAM = Problem(title="Method Not Allowed", status=405, detail="Send requests by POST; there are no sessions.")
-FOREIGN_HOST = Problem(
-    type="urn:threadlore:ForeignHost",
-    title="ForeignHost",
-    status=421,
-    detail="On this machine the server is called localhost or 127.0.0.1.",
+FOREIGN_HOST = Problem.named(
+    "ForeignHost",
+    421,
+    "On this machine the server is called localhost or 127.0.0.1.",
     hint="A proxy in front of the server must add the header X-Forwarded-For.",
 )
 
@@ -74,6 +73,6 @@ def find_problem(method: str, headers: Mapping[str, str], server: str) -> Proble
     if (origin := headers.get("origin")) is not None and not names_host(origin, host):
         return FOREIGN
     is_direct = not is_proxied(headers)
-    if is_direct and is_loopback_host(f"[{server}]" if ":" in server else server) and not is_loopback_host(host):
+    if is_direct and is_loopback_host(bracket_host(server)) and not is_loopback_host(host):
         return FOREIGN_HOST
     return None if method == "POST" else NO_STREAM

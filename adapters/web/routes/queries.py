@@ -48,9 +48,9 @@ async def query_data(http: Request, token: Token, body: QueryBody) -> ContextBod
     found = await get_result(http, token, body.to_request("context"), ContextResult)
     context = found.context
     return ContextBody(
-        entities=[EntityItem.of(entity) for entity in context.entities],
-        relations=[RelationItem.of(relation) for relation in context.relations],
-        sources=[SourceItem.of(source) for source in context.sources],
+        entities=list(map(EntityItem.of, context.entities)),
+        relations=list(map(RelationItem.of, context.relations)),
+        sources=list(map(SourceItem.of, context.sources)),
         high_keywords=list(context.question.high),
         low_keywords=list(context.question.low),
         notices=list_context_notices(found),
@@ -71,22 +71,10 @@ async def collect_answer(results: AsyncGenerator[OperationResult]) -> AnswerBody
 
 def to_answer(text: str, end: AnswerEnd) -> AnswerBody:
     """An answer that has ended."""
-    usage = [
-        UsageItem(
-            purpose=call.purpose,
-            model=call.model,
-            input_tokens=call.input_tokens,
-            output_tokens=call.output_tokens,
-            cost=call.cost,
-            calls=call.calls,
-        )
-        for call in end.usage
-    ]
-    sources = [SourceItem.of(source) for source in end.sources]
     return AnswerBody(
         answer=text,
-        sources=sources,
-        usage=usage,
+        sources=list(map(SourceItem.of, end.sources)),
+        usage=list(map(UsageItem.of, end.usage)),
         incomplete=end.cut_off,
         notices=list_end_notices(end),
         id=end.answer,

@@ -53,8 +53,8 @@ async def read_replies(
 
 def _list_routes() -> Iterator[tuple[str, APIRoute]]:
     """The routes that read, with what their paths begin with."""
-    routers = [(PREFIX, each) for each in (queries.router, summaries.router, documents.router, graph.router)]
-    routers += [(PREFIX, each) for each in (management.router, derive.build_router())]
+    routers = [(PREFIX, router) for router in (queries.router, summaries.router, documents.router, graph.router)]
+    routers += [(PREFIX, router) for router in (management.router, derive.build_router())]
     routers += [("", apirouter) for apirouter in (openai_api.router, *table.ROUTERS)]
     for prefix, router in routers:
         for route in router.routes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from adapters.web.pages.guard import is_loopback_host
 from bot.errors import BadSetting
+from bot.listeners.addresses import bracket_host
 from engine.scheduling.tasks import child_task
 
 if TYPE_CHECKING:
@@ -47,9 +48,8 @@ async def set_up(draft: SetupDraft, stop: asyncio.Event, *, clock: Clock, announ
 
 def check_place(settings: Settings) -> None:
     """Raise BadSetting unless the page is served for this computer alone."""
-    host = f"[{settings.web_host}]" if ":" in settings.web_host else settings.web_host
     public = settings.web_url.partition("://")[2].partition("/")[0] if settings.web_url else "localhost"
-    if not (is_loopback_host(host) and is_loopback_host(public)):
+    if not (is_loopback_host(bracket_host(settings.web_host)) and is_loopback_host(public)):
         raise BadSetting(
             "The page that sets everything up is for this computer alone, but others can reach the page.",
             hint="Run `threadlore init` in a terminal, or leave out THREADLORE_WEB_HOST and THREADLORE_WEB_URL.",

@@ -26,18 +26,16 @@ if TYPE_CHECKING:
     from bot.setup.state import SetupState
 
 MARK = "Threadlore-Setup"  # a header by which the last page knows that the program has not started yet
-NOT_LOCAL = Problem(
-    type="urn:threadlore:NotLocal",
-    title="NotLocal",
-    status=403,
-    detail="This page is for a browser on the computer on which Threadlore runs, without a proxy.",
+NOT_LOCAL = Problem.named(
+    "NotLocal",
+    403,
+    "This page is for a browser on the computer on which Threadlore runs, without a proxy.",
     hint="Open the address that the terminal shows, or run `threadlore init` there.",
 )
-NOT_SET_UP = Problem(
-    type="urn:threadlore:NotSetUp",
-    title="NotSetUp",
-    status=503,
-    detail="Threadlore is not set up yet.",
+NOT_SET_UP = Problem.named(
+    "NotSetUp",
+    503,
+    "Threadlore is not set up yet.",
     hint="Open the page in a browser on its computer, or start it with `threadlore serve --web --no-setup`.",
 )
 

@@ -140,7 +140,7 @@ async def show_platform(http: Request, state: State, name: str) -> Response:
 
 def _render_platform(http: Request, state: SetupState, name: str, status: int = 200, **values: Any) -> Response:
     setup = state.setups[name]
-    variant = state.variants.get(name) or next((each.name for each in setup.variants), "")
+    variant = state.variants.get(name) or next((app.name for app in setup.variants), "")
     shown = {
         "name": name,
         "title": setup.title,
@@ -296,5 +296,5 @@ async def leave(state: State) -> Response:
 
 @router.get("/{path:path}")
 async def show_other(path: str) -> Response:  # noqa: ARG001  - whatever it is
-    """Lead a bookmark of the page to the setup."""
+    """Redirect a bookmark of the page to the setup."""
     return _go(START)

@@ -217,7 +217,7 @@ class AnswerButtons:
     async def _quote_question(self, stored: StoredAnswer) -> str:
         """The question, quoted for readers who did not see it."""
         location = stored.location
-        asker = await self.context.audience.get_person(location.platform, location.workspace, stored.asker)
+        asker = await self.context.audience.get_person_at(location, stored.asker)
         text = await self.context.platform_for(location).to_plain_text(
             location.workspace, strip_mention(stored.question)
         )
@@ -231,7 +231,7 @@ class AnswerButtons:
 
     async def _build_footer(self, shared: StoredAnswer) -> AnswerFooter:
         location = shared.location
-        asker = await self.context.audience.get_person(location.platform, location.workspace, shared.asker)
+        asker = await self.context.audience.get_person_at(location, shared.asker)
         channel = await self.context.audience.get_channel(location)
         improve = build_improve_button(shared.id, can_repeat=False)
         notes = [texts.format_sharer(asker.name), texts.describe_sources(channel.name)]

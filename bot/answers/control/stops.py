@@ -77,7 +77,7 @@ class StopRequests:
     async def describe(self, location: Location, person: str) -> str:
         """The note below an answer that a person stopped."""
         try:
-            found = await self._context.audience.get_person(location.platform, location.workspace, person)
+            found = await self._context.audience.get_person_at(location, person)
         except PlatformError:
             return gettext(control_texts.STOPPED)
         return control_texts.format_stopped(found.name)

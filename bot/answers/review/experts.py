@@ -77,7 +77,7 @@ class ExpertRequests:
         """Whether a person can read a channel now, and their account is not closed."""
         if not await can_read_room(self._context, location.room, location, person):
             return False
-        known = await self._context.audience.get_person(location.platform, location.workspace, person)
+        known = await self._context.audience.get_person_at(location, person)
         return not known.is_deactivated
 
     async def _rank(self, stored: StoredAnswer, person: str) -> list[Expert]:
@@ -96,4 +96,4 @@ class ExpertRequests:
 
     async def _name(self, stored: StoredAnswer, person: str) -> str:
         location = stored.location
-        return (await self._context.audience.get_person(location.platform, location.workspace, person)).name
+        return (await self._context.audience.get_person_at(location, person)).name

@@ -120,7 +120,7 @@ class VerifiedLookup:
     async def _find_verifier(self, verified: VerifiedAnswer) -> str:
         location = verified.location
         try:
-            person = await self._audience.get_person(location.platform, location.workspace, verified.verifier)
+            person = await self._audience.get_person_at(location, verified.verifier)
         except PlatformError:
             return gettext(review_texts.SOMEBODY)
         return person.name

@@ -6,10 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.permissions.managers import is_workspace_manager
-from bot.permissions.provenance import Provenance, can_read
+from bot.permissions.provenance import can_read, provenance_of_room
 from bot.platform.models import Location
 from bot.texts.access.readers import explain_reading
-from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 async def may_verify(context: BotContext, location: Location, person: str) -> bool:
     """Whether a person is a manager or an expert of a channel, and can read it now; False if that is unknown."""
     try:
-        known = await context.audience.get_person(location.platform, location.workspace, person)
+        known = await context.audience.get_person_at(location, person)
         if not await can_read_room(context, location.room, location, person):
             return False
         return is_workspace_manager(known) or person in {
@@ -34,7 +33,7 @@ async def may_verify(context: BotContext, location: Location, person: str) -> bo
 async def is_manager(context: BotContext, location: Location, person: str) -> bool:
     """Whether a person manages the workspace of a location; False if that is unknown."""
     try:
-        return is_workspace_manager(await context.audience.get_person(location.platform, location.workspace, person))
+        return is_workspace_manager(await context.audience.get_person_at(location, person))
     except EngineError:
         return False
 
@@ -65,5 +64,4 @@ async def explain_room(audience: AudienceResolver, room: str, location: Location
 
 async def check_room(context: BotContext, room: str, location: Location, person: str = "") -> bool | None:
     """Whether everyone in a location, or one person there, can read a room; None if that is unknown."""
-    used = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-    return await can_read(context.audience, used, location, person)
+    return await can_read(context.audience, provenance_of_room(room), location, person)

@@ -165,7 +165,7 @@ class AnswerVerifier:
         """The message of a person as a source."""
         location, context = message.location, self._context
         channel = await context.audience.get_channel(location)
-        author = await context.audience.get_person(location.platform, location.workspace, message.author)
+        author = await context.audience.get_person_at(location, message.author)
         known = await self._store.messages.get(location.room, message.id)
         return AnswerSource(
             1,

@@ -204,15 +204,15 @@ def _propose_authors(evidence: Evidence) -> Iterator[Candidate]:
 def _propose_sections(evidence: Evidence) -> Iterator[Candidate]:
     """Other sections of a cited document, those nearest to a cited one first."""
     positions: dict[str, list[int]] = {}
-    for each in evidence.cited:
-        positions.setdefault(each.document, []).append(each.position)
-    for each, _ in evidence.uncited:
-        heading = find_heading(each)
-        if each.document not in positions or not heading or len(each.text) < MIN_SECTION_LENGTH:
+    for source in evidence.cited:
+        positions.setdefault(source.document, []).append(source.position)
+    for source, _ in evidence.uncited:
+        heading = find_heading(source)
+        if source.document not in positions or not heading or len(source.text) < MIN_SECTION_LENGTH:
             continue
-        title = _find_title(each)
+        title = _find_title(source)
         is_named = evidence.says(heading) or heading.casefold() in title.casefold()
         if is_named or not _is_plain(title):
             continue
-        distance = min(abs(each.position - at) for at in positions[each.document])
-        yield Candidate("section", heading, title, 1.35 - min(distance, 20) / 100, document=each.document)
+        distance = min(abs(source.position - at) for at in positions[source.document])
+        yield Candidate("section", heading, title, 1.35 - min(distance, 20) / 100, document=source.document)

@@ -1,4 +1,4 @@
-"""Standing requests: find the messages that people wait for, and tell them privately.
+"""Watches: find the messages that people wait for, and tell them privately.
 
 Imports `permissions`, `store`, `text`, `texts` and the rules of the engine.
 """

@@ -64,7 +64,7 @@ class WatchMatcher:
 
 
 def select_events(sources: Sequence[Source], watches: Collection[Watch]) -> dict[str, list[Source]]:
-    """For each standing request by its id the sources that it waited for, by time."""
+    """The sources that each watch waited for, by its id and in the order of time."""
     watched = WatchedSources(sorted(sources, key=lambda each: str(each.time or "")))
     return {
         watch.id: [event for event in watched.list_events(watch.kind, watch.subject) if _is_news(event, watch)]

@@ -65,7 +65,7 @@ class WatchNotifier:
 
     async def tell(self) -> None:
         """Tell what waited long enough; what cannot be told now is told later."""
-        watches = {each.id: each for each in await self._store.watches.list_all()}
+        watches = {watch.id: watch for watch in await self._store.watches.list_all()}
         for id_, group in groupby(await self._store.watches.list_waiting(), key=attrgetter("watch")):
             watch, notices = watches.get(id_), list(group)
             if watch is None or not self._context.serves(watch.place) or self._is_paused(watch):

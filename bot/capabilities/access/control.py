@@ -115,7 +115,7 @@ class AccessControl:
         return await self.create_token(known.name, subject, permissions, LOGIN_REQUESTS_PER_MINUTE, LOGIN_LIFETIME)
 
     async def _end_old_logins(self, subject: Subject) -> None:
-        """Leave room for one more login of a subject: expired ones end, and the oldest."""
+        """End the expired logins of a subject, and the oldest ones, so that another one is allowed."""
         logins = [token for token in await self.list_tokens() if token.subject == subject and is_login(token)]
         live = [login for login in logins if not login.is_expired(self._clock.now())]
         kept = {login.id for login in live[-(MAX_LOGINS - 1) :]}

@@ -41,7 +41,7 @@ def list_context_notices(result: ContextResult) -> list[str]:
 
 
 def list_as_of_notices(day: date | None) -> list[str]:
-    """As of which day an answer is given, if not as of now."""
+    """The day as of which an answer is given, if it is not now."""
     return [describe_as_of(day)] if day is not None else []
 
 

@@ -16,7 +16,7 @@ from bot.errors import BadSetting, InvalidToken
 from bot.store import PERMISSIONS, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from bot.store import Permission
 
@@ -29,6 +29,14 @@ def generate_token() -> tuple[str, str, str]:
     """A new token: its id, its full text, and the hash of its secret."""
     id_, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
     return id_, f"{PREFIX}_{id_}_{secret}", hash_secret(secret)
+
+
+def read_bearer(headers: Mapping[str, str]) -> str:
+    """The token in the header Authorization. Raises InvalidToken if there is none."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind.casefold() != "bearer" or not token.strip():
+        raise InvalidToken("An access token is missing.")
+    return token.strip()
 
 
 def parse_token(text: str) -> tuple[str, str]:

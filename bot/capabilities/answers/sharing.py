@@ -93,5 +93,5 @@ async def _find_name(access: AccessControl, caller: Caller, stored: StoredAnswer
     if caller.kind == "person":
         with suppress(PlatformError):
             resolver = access.audience_of(caller.subject)
-            return (await resolver.get_person(place.platform, place.workspace, stored.asker)).name
+            return (await resolver.get_person_at(place, stored.asker)).name
     return ""

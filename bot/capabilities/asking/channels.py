@@ -28,6 +28,11 @@ async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]
     return frozenset(own | (chats.keys() & set(imported)))
 
 
+async def find_named_rooms(deps: Deps, caller: Caller, names: Iterable[str]) -> frozenset[str]:
+    """The rooms of channels by their names; a name of no channel has none."""
+    return frozenset[str]().union(*[await resolve_rooms(deps, caller, name) for name in sorted(names)])
+
+
 async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:
     """The rooms of channels, each by its room or its name; a name of no chat stays as it is, and finds nothing."""
     found = frozenset[str]()

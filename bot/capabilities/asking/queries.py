@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bot.capabilities.answers.keeping import keep_answer
 from bot.capabilities.answers.renewals import count_renewals
 from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
-from bot.capabilities.asking.channels import list_channel_names, resolve_all, resolve_rooms
+from bot.capabilities.asking.channels import find_named_rooms, list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.documents.listing import select_documents, wants_unread
@@ -210,8 +210,7 @@ async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, 
     Raises InvalidQuestion for ids of people and channels.
     """
     require_names(sought)
-    found = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
-    return narrow_question(question, sought, frozenset[str]().union(*found))
+    return narrow_question(question, sought, await find_named_rooms(deps, caller, sought.channel_names))
 
 
 async def _apply_overview(deps: Deps, caller: Caller, question: Question, now: datetime) -> Question:

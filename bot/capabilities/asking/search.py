@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.capabilities.asking.asker import find_zone
-from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.channels import find_named_rooms
 from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
@@ -93,8 +93,8 @@ async def _build_question(deps: Deps, caller: Caller, request: Search) -> Questi
         zone=zone,
     )
     # What the fields of a form say and what the words say holds both.
-    for each in (chosen, limit_as_of(request.as_of, now), sought):
-        question = await _narrow(deps, caller, question, each)
+    for filters in (chosen, limit_as_of(request.as_of, now), sought):
+        question = await _narrow(deps, caller, question, filters)
     if sought.text:
         return question
     if not (question.filters.is_active or question.writers):
@@ -113,17 +113,16 @@ async def _narrow(deps: Deps, caller: Caller, question: Question, sought: Search
     require_names(sought)
     if question.writers and sought.person_names:
         question = await _fix_writers(deps, question)
-    rooms = [await resolve_rooms(deps, caller, name) for name in sorted(sought.channel_names)]
-    return narrow_question(question, sought, frozenset[str]().union(*rooms))
+    return narrow_question(question, sought, await find_named_rooms(deps, caller, sought.channel_names))
 
 
 async def _fix_writers(deps: Deps, question: Question) -> Question:
     """A question restricted to its writers for good, so that further ones do not widen it; not by unclear names."""
     authors = await deps.engine.documents.list_authors(question.scope)
     found = [match_authors(name, authors) for name in question.writers]
-    if any(len(each) != 1 for each in found):
+    if any(len(matches) != 1 for matches in found):
         return question  # the engine says which name is unclear
-    named = frozenset(author for each in found for author in each)
+    named = frozenset(author for matches in found for author in matches)
     return replace(question, writers=(), filters=replace(question.filters, authors=named))
 
 

@@ -107,5 +107,5 @@ def _to_csv(rows: Sequence[Sequence[str]]) -> str:
     lines = csv.writer(written)
     lines.writerow(COLUMNS)
     for row in rows:
-        lines.writerow([f"'{each}" if each.startswith(_FORMULA) else each for each in row])
+        lines.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in row])
     return written.getvalue()

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.documents.results import UploadPlace, UploadResult
 from bot.capabilities.results import ProgressUpdate
-from bot.errors import NotConnected, NotPermitted, file_write_error
+from bot.errors import NotPermitted, file_write_error
 from engine import Document
 from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, NotFound
@@ -96,8 +96,7 @@ async def _open_target(deps: Deps, subject: Subject, name: str) -> PersonalFile 
     if subject.space:
         return _SpaceTarget(deps, subject.space, name)
     parts = await deps.parts.open()
-    if parts.management is None:
-        raise NotConnected(f"There is no connection to {subject.platform}.")
+    parts.require_management(subject.platform)
     return await parts.ingest.open_personal_file(subject, name)
 
 

@@ -17,7 +17,7 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten(Completed):
-    """Something was forgotten: one document with its title, or a message with its time, of a room.
+    """A document of a room that was forgotten, with its title; or a message, with its time.
 
     `keys`: of the documents or the message; of what one person shared with the bot alone there is only the number,
     `private`, because its keys name them.
@@ -34,7 +34,7 @@ class Forgotten(Completed):
 
 @dataclass(frozen=True, slots=True)
 class Erased(Completed):
-    """Something was erased. `receipt`: signed; empty if it could not be signed."""
+    """A completed erasure. `receipt`: signed; empty if it could not be signed."""
 
     receipt: Mapping[str, Any] = field(default_factory=dict)
 

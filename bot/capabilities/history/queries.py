@@ -35,7 +35,7 @@ async def get_history(deps: Deps, caller: Caller, request: GetHistory) -> AsyncG
     steps = await asyncio.to_thread(list_steps, found, (subject, *names))
     shown = [renumber(step, max(0, len(steps) - MAX_STEPS)) for step in steps[-MAX_STEPS:]]
     used = {step.number for step in shown}
-    sources = tuple(each for each in found if each.number in used)
+    sources = tuple(source for source in found if source.number in used)
     yield HistoryResult(subject, tuple(shown), sources, len(steps) > len(shown))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bot.platform.history_source import HistorySource
     from bot.platform.models import Message
     from engine import Document
+    from engine.ingest.estimate import IndexingEstimate
 
     ReadFile = Callable[[Path, FileParser], AsyncGenerator[Document]]
     Step = EstimateResult | ProgressUpdate
@@ -125,13 +126,15 @@ async def estimate_outdated(deps: Deps) -> EstimateResult:
     result = EstimateResult(0, 0, found.file_tokens + found.chat_tokens, chunks=found.chunks)
     if estimator is None or not paid:
         return result
-    cost = await estimator.estimate(paid)
-    return replace(result, model=cost.model, tokens=cost.tokens, seconds=cost.seconds, dollars=cost.dollars)
+    return _add_cost(result, await estimator.estimate(paid))
 
 
 async def add_model_cost(deps: Deps, found: EstimateResult) -> EstimateResult:
     """The estimate with what the model takes, where one extracts."""
     if deps.context.estimator is None or not (found.files or deps.context.estimator.reads_messages):
         return found
-    cost = await deps.context.estimator.estimate(found.text_tokens)
+    return _add_cost(found, await deps.context.estimator.estimate(found.text_tokens))
+
+
+def _add_cost(found: EstimateResult, cost: IndexingEstimate) -> EstimateResult:
     return replace(found, model=cost.model, tokens=cost.tokens, seconds=cost.seconds, dollars=cost.dollars)

@@ -186,10 +186,10 @@ class _FileIngester:
         target = files.IngestTarget(self.request.space, self.request.room)
         data = await asyncio.to_thread(read_file_content, path, self.deps.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
-            for each in await asyncio.to_thread(
+            for conversation in await asyncio.to_thread(
                 files.build_conversations, path, data, target, self.deps.context.count_tokens
             ):
-                yield each
+                yield conversation
             return
         async with aclosing(files.build_documents(path, data, target, parser, self.deps.clock.now())) as documents:
             async for document in documents:

@@ -47,7 +47,7 @@ def describe_place(address: str) -> str:
     if "://" not in address:  # words such as host=… dbname=…
         return " ".join(f"{name}={value}" for name, value in sorted(PLACE_PAIR.findall(address)))
     parts = urlsplit(address)
-    query = sorted(each for each in parse_qsl(parts.query) if each[0] in PLACE_WORDS)
+    query = sorted(pair for pair in parse_qsl(parts.query) if pair[0] in PLACE_WORDS)
     return f"{parts.netloc.rpartition('@')[2].lower()}{parts.path}{query or ''}"
 
 

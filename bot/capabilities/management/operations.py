@@ -23,7 +23,6 @@ from bot.capabilities.management.results import (
     WorkspaceChannels,
 )
 from bot.capabilities.management.space_questions import list_space_questions
-from bot.errors import NotConnected
 from bot.i18n import gettext
 from bot.monitoring.report import BotState, HealthState
 from engine.errors import NotFound
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.capabilities.caller import Caller
-    from bot.capabilities.deps import BotManagement, Deps
+    from bot.capabilities.deps import Deps
     from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
     from bot.capabilities.results import OperationResult
     from bot.store import Subject
@@ -47,17 +46,10 @@ async def manage(deps: Deps, caller: Caller, request: ManagementRequest) -> Asyn
     if caller.subject.space:
         yield await _describe_no_workspace(deps, caller, request)
         return
-    management = await _get_management(deps, caller.subject)
+    management = (await deps.parts.open()).require_management(caller.subject.platform)
     async with aclosing(management.perform_management(caller.subject, request)) as results:
         async for result in results:
             yield result
-
-
-async def _get_management(deps: Deps, subject: Subject) -> BotManagement:
-    parts = await deps.parts.open()
-    if parts.management is None:
-        raise NotConnected(f"There is no connection to {subject.platform}.")
-    return parts.management
 
 
 async def _describe_no_workspace(deps: Deps, caller: Caller, request: ManagementRequest) -> OperationResult:

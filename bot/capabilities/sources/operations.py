@@ -104,8 +104,7 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
 
 async def remove_source(deps: Deps, caller: Caller, request: RemoveSource) -> AsyncGenerator[OperationResult]:
     """Yield what goes with a source; if that is confirmed, remove it. Raises NotFound."""
-    parts = await deps.parts.open()
-    record = await _find(parts, caller, request.name)
+    parts, record = await _open_source(deps, caller, request.name)
     if not request.confirmed:
         count, titles = await parts.ingest.sources.rehearse_removal(record, MAX_TITLES)
         named = f" {', '.join(f'“{title}”' for title in titles)}…" if titles else ""
@@ -122,8 +121,7 @@ async def remove_source(deps: Deps, caller: Caller, request: RemoveSource) -> As
 
 async def pause_source(deps: Deps, caller: Caller, request: PauseSource) -> AsyncGenerator[OperationResult]:
     """Read a source on demand alone, or regularly again. Raises NotFound."""
-    parts = await deps.parts.open()
-    record = await _find(parts, caller, request.name)
+    parts, record = await _open_source(deps, caller, request.name)
     await parts.ingest.sources.pause(record, paused=request.paused)
     text = gettext("I no longer read {name}; what I read of it stays.") if request.paused else gettext("I read {name}.")
     yield Completed(text.format(name=record.name))
@@ -131,8 +129,7 @@ async def pause_source(deps: Deps, caller: Caller, request: PauseSource) -> Asyn
 
 async def list_unread_items(deps: Deps, caller: Caller, request: ListUnreadItems) -> AsyncGenerator[OperationResult]:
     """Yield what of a source was not read; only the owner sees names that may be of this computer. Raises NotFound."""
-    parts = await deps.parts.open()
-    record = await _find(parts, caller, request.name)
+    parts, record = await _open_source(deps, caller, request.name)
     is_shown = caller.is_owner or load_source_kind(record.kind).for_managers or is_own_room(record)
     found = await parts.ingest.sources.list_unread(record)
     yield Listing(("name", "reason"), tuple((name if is_shown else "", why) for name, why in found))
@@ -200,6 +197,12 @@ async def _wait_until_indexed(deps: Deps, record: SourceRecord) -> AsyncGenerato
 
 async def _list_visible(parts: BotParts, caller: Caller) -> list[SourceRecord]:
     return [source for source in await parts.ingest.sources.list_all() if await can_see(parts, caller, source)]
+
+
+async def _open_source(deps: Deps, caller: Caller, name: str) -> tuple[BotParts, SourceRecord]:
+    """The parts of the bot, and the source of a request. Raises NotFound."""
+    parts = await deps.parts.open()
+    return parts, await _find(parts, caller, name)
 
 
 async def _find(parts: BotParts, caller: Caller, name: str) -> SourceRecord:

@@ -1,4 +1,4 @@
-"""Standing requests: what somebody wants to be told of.
+"""Watches: the subjects of which a person wants to be told.
 
 Imports `answers`, `capabilities` and what these import.
 """

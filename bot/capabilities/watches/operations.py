@@ -81,7 +81,7 @@ async def _list_own(parts: BotParts, caller: Caller) -> list[Watch]:
 
 
 async def _find_events(deps: Deps, parts: BotParts, caller: Caller, mine: Sequence[Watch]) -> dict[str, list[Source]]:
-    """By the id of a standing request the messages of others that it waited for, within what the caller may read."""
+    """The messages of others that each watch waited for, by its id, within what the caller may read."""
     person, found = caller.subject.person, dict[str, list["Source"]]()
     for watch_ in mine:
         question = Question(

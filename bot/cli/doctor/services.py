@@ -120,7 +120,7 @@ async def check_parser_service(context: CheckContext) -> Finding:
 
 
 async def check_versions(_: CheckContext) -> Finding:
-    """The versions of the program and of what it stands on."""
+    """The versions of the program and of its libraries."""
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     return Finding("versions", "ok", f"Threadlore {version('threadlore')}, {packages}, {system}.")

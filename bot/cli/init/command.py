@@ -29,7 +29,7 @@ SEEN_BY_OTHERS = "Others on this computer can see it while the command runs: bet
 
 
 class InitCommand(TyperCommand):
-    """Has an option for each platform, variant and secret; loads their setups only when it is used."""
+    """A command with an option for each platform, variant and secret; it loads their setups only when it is used."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options of the function, and those of the platforms."""
@@ -53,7 +53,7 @@ def _build_options() -> list[Any]:
         parameters += _build_value_options(setting, text, is_secret=setting.endswith("key"))
 
     def holder(**_: Any) -> None:
-        """Has the options as its parameters, of which typer makes those of a command."""
+        """A holder of the options as parameters, of which typer makes those of a command."""
 
     holder.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     holder.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

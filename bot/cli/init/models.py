@@ -71,8 +71,8 @@ def _drop_foreign_key(talk: Conversation, name: str) -> None:
 
 def show_cost(talk: Conversation, checks: Sequence[ModelCheck]) -> None:
     """Say what a month costs about, if anything is paid."""
-    for each in asyncio.run(describe_cost(talk.load_chosen(), checks)):
-        talk.say(f"  {each}")
+    for line in asyncio.run(describe_cost(talk.load_chosen(), checks)):
+        talk.say(f"  {line}")
 
 
 def check_model(talk: Conversation, clock: Clock) -> list[ModelCheck]:

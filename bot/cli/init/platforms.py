@@ -42,9 +42,14 @@ def choose_platforms(talk: Conversation, setups: Mapping[str, PlatformSetup]) ->
         try:
             return [text for text in parse_choice(answer, names) if text != LOCAL]
         except ValueError as error:
-            if not talk.reader.is_terminal:
-                raise BadSetting(str(error), hint="Nothing was written.") from error
-            talk.say(str(error))
+            _say_again(talk, error)
+
+
+def _say_again(talk: Conversation, error: ValueError) -> None:
+    """Say what is wrong with an answer. Raises BadSetting if nobody can answer again."""
+    if not talk.reader.is_terminal:
+        raise BadSetting(str(error), hint="Nothing was written.") from error
+    talk.say(str(error))
 
 
 def _check_names(names: Sequence[str], setups: Mapping[str, PlatformSetup]) -> list[str]:
@@ -55,7 +60,7 @@ def _check_names(names: Sequence[str], setups: Mapping[str, PlatformSetup]) -> l
 
 
 def ask_platform(talk: Conversation, name: str, setups: Mapping[str, PlatformSetup]) -> None:
-    """Lead through the pages of a platform, and collect its secrets. Raises BadSetting."""
+    """Show the steps on the pages of a platform, and collect its secrets. Raises BadSetting."""
     setup = setups[name]
     ordered = order_setups(name, setups)
     needed = setup.list_needed(talk.load_chosen())
@@ -90,9 +95,7 @@ def _choose_variant(talk: Conversation, name: str, setup: PlatformSetup) -> str:
         try:
             return parse_choice(answer, names)[0] if answer else names[0]
         except ValueError as error:
-            if not talk.reader.is_terminal:
-                raise BadSetting(str(error), hint="Nothing was written.") from error
-            talk.say(str(error))
+            _say_again(talk, error)
 
 
 def show_steps(talk: Conversation, steps: Sequence[SetupStep], *, opens: bool = False) -> None:

@@ -20,7 +20,7 @@ def render_history(event: HistoryResult) -> RenderableType:
     """A line for each step: its number, day, speaker and words, and what it does to other steps."""
     if not event.steps:
         return safe_text(texts.NOTHING.format(subject=event.subject))
-    sources = {each.number: each for each in event.sources}
+    sources = {source.number: source for source in event.sources}
     rows: list[RenderableType] = [safe_text(texts.HEADING.format(subject=event.subject))]
     for number, step in enumerate(event.steps, 1):
         source = sources[step.number]

@@ -64,7 +64,7 @@ def write_report(event: HistoryImportResult, path: Path) -> None:
     Raises DiskError.
     """
     readers = {"kind": "who can find it", "channel": "", "name": event.readers, "count": event.channels}
-    lines = (json.dumps(each, ensure_ascii=False) for each in (readers, *map(asdict, event.left_out)))
+    lines = (json.dumps(row, ensure_ascii=False) for row in (readers, *map(asdict, event.left_out)))
     try:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:

@@ -33,7 +33,7 @@ def render_new_token(event: TokenCreated) -> RenderableType:
 
 
 def _describe_end(id_: str, time: datetime | None) -> str:
-    """When a token ends, and how to end it before."""
+    """The end of a token, and how to end it before."""
     end = f"It expires on {format_utc(time)}" if time else "It never expires (`--days 90` sets an end)"
     return f"{end}; `threadlore token revoke {id_}` ends it."
 

@@ -53,7 +53,7 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> None:
 
 
 async def ask_about_message(call: CommandContext) -> Card | None:
-    """Without a form, the text of the message is the question."""
+    """Take the text of the message as the question, without a form."""
     text = await _read_message(call)
     if not text:
         return Card(gettext(NO_TEXT))

@@ -99,7 +99,7 @@ async def _list_experts(manager: Manager) -> AsyncGenerator[ExpertChoice]:
             location = (await manager.open_channel(expert.location.room)).location
             is_reached = await can_read_room(context, location.room, location, expert.person)
             if is_reached and await _may_post(manager, location):
-                person = await context.audience.get_person(location.platform, location.workspace, expert.person)
+                person = await context.audience.get_person_at(location, expert.person)
                 found += 1
                 name = await _name_channel(manager, location)
                 yield ExpertChoice(expert.person, person.name, expert.topic, location.room, name)

@@ -79,7 +79,7 @@ def _format_row(row: tuple[str, ...]) -> str:
     text = escape_markdown(what, MAX_TEXT)
     line = f"- **{gettext(MARKS[kind])}** {f'~~{text}~~' if newer else text}"
     about = [who, gettext("due {day}").format(day=due) if due else "", said]
-    told = " · ".join(escape_markdown(each) for each in about if each)
+    told = " · ".join(escape_markdown(fact) for fact in about if fact)
     place = markdown_link(where, link) if link else escape_markdown(where)
     changed = f" → {escape_markdown(newer.rpartition(' (')[0] or newer, MAX_TEXT)}" if newer else ""
     return f"{line}{changed} ({told} · {place})"

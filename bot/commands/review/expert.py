@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.rights import can_read_room, list_experts
 from bot.capabilities.management.requests import AddExpert, RemoveExpert
-from bot.commands.review.target import find_target, split_link
+from bot.commands.review.target import find_answer, split_link
 from bot.i18n import gettext
-from bot.platform.models import Card, Message
+from bot.platform.models import Card
 from bot.store import Expert
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
@@ -117,11 +117,7 @@ async def _ask(call: CommandContext, words: str) -> Card:
     link, rest = split_link(words)
     if rest and not link:
         raise InvalidQuestion(gettext("Which question?"), hint=gettext("Without a link, I take the last one here."))
-    target = await find_target(call, link)
-    if isinstance(target, Message):
-        raise InvalidQuestion(
-            gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
-        )
+    target = await find_answer(call, link)
     return await ExpertRequests(call.services.context).offer(target, call.person)
 
 
@@ -142,7 +138,7 @@ def _to_topic(words: str) -> str:
 
 async def _find_person(call: PersonAtPlace, person: str) -> Person:
     location = call.location
-    return await call.services.context.audience.get_person(location.platform, location.workspace, person)
+    return await call.services.context.audience.get_person_at(location, person)
 
 
 ACTIONS: Mapping[str, Action] = {"add": _add, "remove": _remove, "list": _list, "ask": _ask}

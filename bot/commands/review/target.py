@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.i18n import N_, gettext
+from bot.platform.models import Message
 from bot.text.document_match import candidate_message_ids, is_message_link
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from bot.commands.context import CommandContext
-    from bot.platform.models import Location, Message
+    from bot.platform.models import Location
     from bot.store import StoredAnswer
 
 NOTHING_ANSWERED = N_("I haven't answered anything here yet.")
@@ -38,6 +39,16 @@ async def find_target(call: CommandContext, link: str = "") -> StoredAnswer | Me
     if last is None:
         raise InvalidQuestion(gettext(NOTHING_ANSWERED), hint=gettext("Name one by its link."))
     return last
+
+
+async def find_answer(call: CommandContext, link: str) -> StoredAnswer:
+    """The answer that a command means. Raises as `find_target`."""
+    target = await find_target(call, link)
+    if isinstance(target, Message):
+        raise InvalidQuestion(
+            gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
+        )
+    return target
 
 
 def split_link(words: str) -> tuple[str, str]:

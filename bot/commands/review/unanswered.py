@@ -221,7 +221,7 @@ async def find_name(call: PersonAtPlace, person: str) -> str:
     """The name of a person of the caller's workspace; a word for somebody if it is unknown."""
     place = call.location
     try:
-        return (await call.services.context.audience.get_person(place.platform, place.workspace, person)).name
+        return (await call.services.context.audience.get_person_at(place, person)).name
     except PlatformError:
         return gettext(review_texts.SOMEBODY)
 

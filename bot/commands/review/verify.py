@@ -8,10 +8,9 @@ from bot.answers.review.lookup import provenance_of
 from bot.answers.review.rights import may_verify
 from bot.answers.review.verification import AnswerVerifier
 from bot.capabilities.management.requests import PinAnswer, RemoveVerified, VerifyAnswer
-from bot.commands.review.target import find_target, split_link
+from bot.commands.review.target import find_answer, find_target, split_link
 from bot.errors import NotAllowed
 from bot.i18n import gettext
-from bot.permissions.provenance import can_read
 from bot.platform.models import Card, Message
 from bot.store.models import message_key
 from bot.text.arguments import parse_arguments
@@ -65,11 +64,7 @@ async def correct_answer(call: CommandContext, words: str) -> Card:
             gettext("What is the correct answer?"),
             hint=gettext("For example {command}").format(command=call.format_example("correct answer On Friday.")),
         )
-    target = await find_target(call, link)
-    if isinstance(target, Message):
-        raise InvalidQuestion(
-            gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
-        )
+    target = await find_answer(call, link)
     async with call.recording(VerifyAnswer(target.id)):
         return _confirm(call, target.location, await _verifier(call).verify(target, call.person, text))
 
@@ -112,9 +107,7 @@ async def _list_verified(call: CommandContext) -> Card:
 
 async def _format_line(call: CommandContext, verified: VerifiedAnswer) -> str:
     location = verified.location
-    name = (
-        await call.services.context.audience.get_person(location.platform, location.workspace, verified.verifier)
-    ).name
+    name = (await call.services.context.audience.get_person_at(location, verified.verifier)).name
     by = f"{escape_markdown(name)}, {format_day(verified.verified_at)}"
     title = verified.question or gettext(review_texts.WITHDRAWN_TITLE)
     link = call.services.context.platform_for(location).message_link(location, verified.message)
@@ -160,5 +153,4 @@ async def require_reviewer(call: PersonAtPlace) -> None:
 
 async def can_read_verified(call: PersonAtPlace, verified: VerifiedAnswer) -> bool:
     """Whether the caller can read all that a verified answer rests on."""
-    audience = call.services.context.audience
-    return bool(await can_read(audience, provenance_of(verified), call.location, call.person))
+    return await call.can_read_all(provenance_of(verified))

@@ -70,7 +70,7 @@ async def _check_askers(call: PersonAtPlace, askers: str) -> None:
     """Raise InvalidQuestion for a mention of nobody who can ask, or of a group whose members are not visible."""
     context, location = call.services.context, call.location
     for person in list_people(askers):
-        found = await context.audience.get_person(location.platform, location.workspace, person)
+        found = await context.audience.get_person_at(location, person)
         if found.is_bot:
             raise InvalidQuestion(gettext("{name} is a bot.").format(name=escape_markdown(found.name)))
     platform = context.platform_for(location)

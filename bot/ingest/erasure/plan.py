@@ -65,7 +65,9 @@ class ErasurePlanner:
 
     async def plan_person(self, subject: Subject) -> ErasurePlan:
         """The plan of forgetting what a person wrote, shared and asked."""
-        places = [Subject(subject.platform, each, subject.person) for each in dict.fromkeys((subject.workspace, ""))]
+        places = [
+            Subject(subject.platform, workspace, subject.person) for workspace in dict.fromkeys((subject.workspace, ""))
+        ]
         messages, files = list["MessageRecord"](), set[str]()
         for place in places:
             who = (place.platform, place.workspace, place.person)
@@ -79,8 +81,8 @@ class ErasurePlanner:
         joined = await self._store.channels.list_joined(platform, workspace)
         keys = {file.document for file in await self._store.files.list_by_workspace(platform, workspace)}
         if joined:
-            scope = Scope(frozenset(), frozenset(each.room for each in joined))
-            keys |= {each.key for each in await self._engine.documents.list(scope)}
+            scope = Scope(frozenset(), frozenset(channel.room for channel in joined))
+            keys |= {document.key for document in await self._engine.documents.list(scope)}
         for source in await self._store.sources.list_in_workspace(platform, workspace):
             keys |= {info.key for info in await list_stored(self._context, source)}
         return await self._build(frozenset(keys), (), AnswerDemand(workspace=(platform, workspace)))
@@ -88,7 +90,7 @@ class ErasurePlanner:
     async def plan_expired(self, oldest: datetime) -> ErasurePlan:
         """The plan of deleting messages, files and answers from before a time."""
         messages = await self._store.messages.list_before(oldest, NO_LIMIT)
-        files = [each.document for each in await self._store.files.list_before(oldest)]
+        files = [file.document for file in await self._store.files.list_before(oldest)]
         return await self._build(frozenset(files), messages, AnswerDemand(before=oldest))
 
     async def _build(

@@ -173,7 +173,7 @@ class Erasures:
         records = await self._store.receipts.list_message_ids() if messages else []
         known = await self._store.receipts.list_answer_texts() if answers else []
         return RemainingParts(
-            tuple(each for each in keys if key.compute_name("document", each) in documents),
+            tuple(document for document in keys if key.compute_name("document", document) in documents),
             tuple(
                 (room, id_)
                 for room, id_, document in records

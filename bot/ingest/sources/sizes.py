@@ -42,8 +42,8 @@ async def measure_source(
     sample, tokens = found[:: -(-len(found) // SAMPLE)], list[int]()
     with suppress(TimeoutError):
         async with asyncio.timeout(SAMPLE_SECONDS):
-            for each in sample:
-                if (count := await _count(source, each, parser, count_tokens)) is not None:
+            for item in sample:
+                if (count := await _count(source, item, parser, count_tokens)) is not None:
                     tokens.append(count)
     if not tokens:
         return SourceSize(len(found), None, is_whole=False)

@@ -123,7 +123,7 @@ def build_item_key(source: str, item: str) -> str:
 
 
 def build_forgotten_key(key: str, title: str) -> str:
-    """By what a document that a person had forgotten is recognized: its key, or that of its item and its title."""
+    """The key by which a document that a person had forgotten is recognized: its own, or of its item and its title."""
     item, _, part = key.partition("#")
     return f"{item}#{sha256(title.encode(errors='surrogateescape')).hexdigest()}" if part.startswith(WITHIN) else key
 

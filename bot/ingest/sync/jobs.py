@@ -107,7 +107,7 @@ class PeriodicJobs:
         return self._context.clock.time() - self._context.clock.monotonic()
 
     async def _notice_clock(self) -> None:
-        """If the clock was set back, do now what was delayed: it would wait for as long as that was."""
+        """Run delayed jobs now if the clock was set back: they would wait for as long as that was."""
         former, self._offset = self._offset, self._measure_offset()
         if self._offset < former - MAX_STEP_BACK:
             log.warning("clock.set_back", seconds=round(former - self._offset))

@@ -1,4 +1,4 @@
-"""After downtime, compare stored messages with the platform's history: new, edited and deleted ones.
+"""Compare stored messages with the platform's history after downtime: new, edited and deleted ones.
 
 The comparison starts somewhat before the last complete one; events received in the meantime, and an interrupted
 comparison, do not move that start.

@@ -61,7 +61,7 @@ class AuditEntry:
 
     @property
     def recorded_at(self) -> datetime:
-        """When it was written."""
+        """The time at which the entry was written."""
         return from_micros(self.time) or EPOCH
 
 

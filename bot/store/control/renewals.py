@@ -31,7 +31,7 @@ class CitingAnswer:
 
     @property
     def sources(self) -> tuple[AnswerSource, ...]:
-        """Its sources."""
+        """The sources of the answer."""
         return ANSWER_SOURCES.validate_json(self.cited_words)
 
 

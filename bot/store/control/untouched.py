@@ -42,7 +42,7 @@ def find_untouched(db: Connection, answers: Collection[str], removed: Collection
         (text_list(sorted(answers)),),
     )
     found = [_keep(db, id_, text, sources, spaces, frozenset(removed)) for id_, text, sources, spaces in rows]
-    return [each for each in found if each is not None and each.text]
+    return [untouched for untouched in found if untouched is not None and untouched.text]
 
 
 def save_untouched(db: Connection, found: Collection[UntouchedText]) -> None:
@@ -69,16 +69,16 @@ def _keep(
 ) -> UntouchedText | None:
     """What stays of one answer; None if it may use removed texts without citing them."""
     cited = ANSWER_SOURCES.validate_json(sources)
-    keys = {each: source_keys(each.document, each.room, each.passage) for each in cited}
+    keys = {source: source_keys(source.document, source.room, source.passage) for source in cited}
     gone = frozenset().union(*(found for found in keys.values() if found & removed))
     used = db.execute_fetchall("SELECT key FROM answer_provenance WHERE answer = ? AND used", (id_,))
     if not {key for (key,) in used} & removed <= gone:
         return None
-    left = [each for each in cited if not keys[each] & removed]
-    lost = " ".join(_describe(each) for each in cited if keys[each] & removed)
-    kept = keep_explained(text, {each.number: _describe(each) for each in left}, lost)
+    left = [source for source in cited if not keys[source] & removed]
+    lost = " ".join(_describe(source) for source in cited if keys[source] & removed)
+    kept = keep_explained(text, {source.number: _describe(source) for source in left}, lost)
     numbers = cited_numbers(kept)
-    return UntouchedText(id_, kept, tuple(each for each in left if each.number in numbers), spaces)
+    return UntouchedText(id_, kept, tuple(source for source in left if source.number in numbers), spaces)
 
 
 def _describe(source: AnswerSource) -> str:

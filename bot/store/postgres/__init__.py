@@ -58,7 +58,7 @@ class PostgresStore(PostgresDatabase, Database):
 
 
 def migrate_tables(url: str) -> None:
-    """Bring the tables up to date. Raises StoreError: DatabaseInUse while another process keeps it from that."""
+    """Update the tables. Raises StoreError: DatabaseInUse while another process prevents it."""
     try:
         with psycopg.connect(url, **connection_options(SCHEMA.name)) as raw:
             if raw.execute(ENTER, (IN_USE_LOCK,)).fetchone() != (True,):

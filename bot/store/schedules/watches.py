@@ -62,7 +62,7 @@ class WatchNotice:
 
 
 class Watches:
-    """Standing requests; a message is told once for each of them."""
+    """Stores watches; a message is told once for each of them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine import Scope
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from bot.store.database import Database
@@ -45,7 +45,7 @@ class ImportedSpaces:
         """Everything that was imported: its channels, and the spaces into which they were put."""
         spaces = await self._database.fetch_all(HOMES, (HOME,))
         rooms = await self._database.fetch_all(ROOMS)
-        return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
+        return _to_scope(spaces, rooms)
 
     async def find_channels(self, name: str) -> list[str]:
         """The imported channels with this name."""
@@ -71,4 +71,8 @@ def read_imported_scope(file: Path) -> Scope:
             spaces, rooms = db.execute(HOMES, (HOME,)).fetchall(), db.execute(ROOMS).fetchall()
     except sqlite3.Error:
         return Scope(frozenset(), frozenset())
+    return _to_scope(spaces, rooms)
+
+
+def _to_scope(spaces: Iterable[Sequence[Any]], rooms: Iterable[Sequence[Any]]) -> Scope:
     return Scope(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))

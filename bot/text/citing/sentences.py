@@ -50,7 +50,7 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
 
 def cited_numbers(text: str) -> frozenset[int]:
     """The numbers that a text cites."""
-    return frozenset(int(each) for each in _CITATION.findall(text))
+    return frozenset(int(digits) for digits in _CITATION.findall(text))
 
 
 def _keep_line(line: str, choose: Choice) -> str:

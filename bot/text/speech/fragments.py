@@ -134,7 +134,7 @@ def seeks(sentence: Sentence) -> bool:
     words = sentence.words
     if words[0] in _SEEKING and words[1:2] and words[1] not in phrases.AUXILIARIES:
         return True
-    is_same = any(words[: len(each)] == each for each in _SAME)
+    is_same = any(words[: len(beginning)] == beginning for beginning in _SAME)
     if len(words) > 2 and (words[-1] in _POLITE_ENDS or is_same) and words[0] not in phrases.FIRST_PERSON:
         return words[-1] in _POLITE_ENDS or not any(word in phrases.AUXILIARIES or word == "ist" for word in words)
     asks_inside = not _IN_PLACE.isdisjoint(words[2:]) and _NOT_KNOWING.isdisjoint(words)
@@ -145,7 +145,7 @@ def suffices(sentence: Sentence) -> bool:
     """Whether a sentence says, after a word of praise, that nothing more is needed."""
     first, *rest = sentence.clauses
     known = phrases.INTERJECTIONS | phrases.FILLERS | phrases.PRAISE
-    enough = [bool(SUFFICES.match(" ".join(each))) for each in rest]
+    enough = [bool(SUFFICES.match(" ".join(clause))) for clause in rest]
     return (
         known.issuperset(first)
         and any(enough)

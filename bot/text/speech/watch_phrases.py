@@ -1,4 +1,4 @@
-"""Standing requests in the words of a message: "tell me when somebody decides about the fence". Pure."""
+"""Requests to watch in the words of a message: "tell me when somebody decides about the fence". Pure."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def _read_month(found: re.Match[str], now: datetime) -> tuple[datetime, datetime
 
 def _limit(words: str, period: tuple[datetime, datetime], now: datetime) -> AsOf:
     """The end of the last day of a period; today, if that is to come. Raises InvalidQuestion if all of it is."""
-    first, last = (each.astimezone(now.tzinfo) for each in period)
+    first, last = (end.astimezone(now.tzinfo) for end in period)
     if first > now:
         raise _refuse(FUTURE, words)
     day = min(last.date(), now.date())

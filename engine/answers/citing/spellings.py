@@ -8,6 +8,7 @@ Everything else stays as it is. What is written is checked and renumbered like a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -194,7 +195,7 @@ class SpellingRewriter(StreamRewriter):
         listed = read_list(seen, INLINE_LABELS)
         if listed is None:
             return self._keep(at)
-        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+        if not final and self._is_near_end(found.end()):
             return None
         is_named = listed.is_labeled and _squeeze(seen) not in self._copied
         if listed.is_given(self._given) and (is_named or self._is_cited_parenthesis(found, listed)):
@@ -221,14 +222,14 @@ class SpellingRewriter(StreamRewriter):
         """Numbers in circles at the end of a clause; elsewhere they are points of a list."""
         found = _CIRCLED.match(self.buffer, at)
         assert found is not None  # noqa: S101  - the caller saw one
-        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+        if not final and self._is_near_end(found.end()):
             return None
         numbers = [CIRCLED.index(digit) + 1 for digit in found[0] if digit in CIRCLED]
         behind = self.buffer[found.end() :]
         fits = can_end_clause(self.tail, numbers[0], behind, has_citation=self._has_citation)
         if fits and not self._has_counter and self._given.issuperset(numbers):
             self._has_citation = True
-            return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
+            return _cite(found, numbers)
         self._has_counter = True
         return self._keep(at, len(found[0]))
 
@@ -238,12 +239,12 @@ class SpellingRewriter(StreamRewriter):
         found = _SUPERSCRIPT.match(self.buffer, at)
         if found is None:
             return None if len(self.buffer) == at + 1 and not final else self._keep(at)
-        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+        if not final and self._is_near_end(found.end()):
             return None
         numbers = self._read_superscript(found[0])
         behind = self.buffer[found.end() :]
         if numbers and can_be_raised(self.tail, behind) and not self._is_copied(self.tail, found[0]):
-            return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
+            return _cite(found, numbers)
         return self._keep(at, len(found[0]))
 
     def _read_superscript(self, written: str) -> list[int]:
@@ -265,13 +266,11 @@ class SpellingRewriter(StreamRewriter):
         found = _LONE_CARET.match(self.buffer, at)
         if found is None:
             return self._keep(at)
-        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+        if not final and self._is_near_end(found.end()):
             return None
         listed = read_list(found[1].replace("][", ",").strip("[](){}"), ())
         fits = can_follow_caret(self.tail, self.buffer[found.end() :])
-        if listed and listed.is_given(self._given) and fits:
-            return RewriteStep(found.end(), listed.render())
-        return self._keep(at)
+        return self._cite_given(at, found, listed if fits else None)
 
     def _rewrite_mark(
         self, at: int, forms: Sequence[re.Pattern[str]], *, final: bool, is_raised: bool = False
@@ -280,15 +279,13 @@ class SpellingRewriter(StreamRewriter):
         found = forms[0].match(self.buffer, at)
         if found is None:
             return None if forms[1].match(self.buffer, at) and not final else self._keep(at)
-        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+        if not final and self._is_near_end(found.end()):
             return None
         content = next(filter(None, found.groups()), "").replace("][", ",").strip("[]() ")
         listed = read_list(visible_text(content), INLINE_LABELS)
         behind = self.buffer[found.end() :]
         fits = not is_raised or can_be_raised(self.tail, behind) or self.tail.endswith(" ")
-        if listed and listed.is_given(self._given) and fits:
-            return RewriteStep(found.end(), listed.render())
-        return self._keep(at)
+        return self._cite_given(at, found, listed if fits else None)
 
     def _rewrite_angle(self, at: int, *, final: bool) -> RewriteStep | None:
         """A tag, or a number in angle brackets."""
@@ -302,14 +299,20 @@ class SpellingRewriter(StreamRewriter):
             return None
         if found is None:
             return self._keep(at)
-        numbers = [int(each) for each in _NUMBERS.findall(found[0])]
+        numbers = [int(digits) for digits in _NUMBERS.findall(found[0])]
         fits = self.tail[-1:] not in "=$%\"'{<" and can_end_clause(
             self.tail, numbers[0], self.buffer[found.end() :], has_citation=self._has_citation
         )
         if fits and self._given.issuperset(numbers) and PLACEHOLDER_WORDS.isdisjoint(_list_words(self.tail)):
             self._has_citation = True
-            return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
+            return _cite(found, numbers)
         return self._keep(at, len(found[0]))
+
+    def _cite_given(self, at: int, found: re.Match[str], listed: NumberList | None) -> RewriteStep:
+        """Cite the numbers of a list if they are given; else keep a character."""
+        if listed and listed.is_given(self._given):
+            return RewriteStep(found.end(), listed.render())
+        return self._keep(at)
 
     def _is_near_end(self, end: int) -> bool:
         return len(self.buffer) - end < LOOKAHEAD
@@ -318,15 +321,13 @@ class SpellingRewriter(StreamRewriter):
         found = _TAG.match(self.buffer, at)
         if found is None:
             return None if _PARTIAL_TAG.match(self.buffer, at) and not final else self._keep(at)
-        if not final and len(self.buffer) - found.end() < LOOKAHEAD:
+        if not final and self._is_near_end(found.end()):
             return None
         content = (found[3] or found[5] or "").replace("][", ",").strip("[]() ")
         listed = read_list(visible_text(content), INLINE_LABELS)
         is_raised = (found[1] or "").lower() == "sup"
         fits = not is_raised or can_be_raised(self.tail, self.buffer[found.end() :])
-        if listed and listed.is_given(self._given) and fits:
-            return RewriteStep(found.end(), listed.render())
-        return self._keep(at)
+        return self._cite_given(at, found, listed if fits else None)
 
     # Words and cells.
 
@@ -375,6 +376,10 @@ class SpellingRewriter(StreamRewriter):
             return RewriteStep(found.end(), "")
         waits = found is not None or _PARTIAL_MARKER.match(self.buffer, at)
         return None if waits and not final else self._keep(at)
+
+
+def _cite(found: re.Match[str], numbers: Iterable[int]) -> RewriteStep:
+    return RewriteStep(found.end(), "".join(f"[{number}]" for number in numbers))
 
 
 def _list_words(text: str) -> list[str]:

@@ -47,7 +47,7 @@ _DEMONYM = ("an", "ian", "ese", "ish", "n", "i", "ic", "ern")
 
 @dataclass(frozen=True, slots=True)
 class PairFeatures:
-    """What speaks for and against one entity behind two canonical names.
+    """The evidence for and against one entity behind two canonical names.
 
     `similarity`: cosine of their vectors, 0 if unknown. `shared`: their common neighbors; `neighbors`: those of the
     name that has fewer. `same_type`: None if the type of one is unknown. `are_persons`: both are typed so.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -92,13 +93,29 @@ class Caller:
 LONG_REPLY = 50_000  # characters that take some milliseconds to read
 
 
+def _ignore(*_observed: object) -> None:
+    """Observe nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallObservers:
+    """Who is told of calls.
+
+    `call` receives the purpose and the seconds of each finished call, without its wait for a slot; `outcome` the
+    purpose of a reply and what it gave, from those who judge it.
+    """
+
+    call: Callable[[Purpose, float], None] = _ignore
+    outcome: Callable[[Purpose, Outcome], None] = _ignore
+
+
+UNOBSERVED = CallObservers()
+
+
 class ModelClient:
     """Calls of a provider with one concurrency limit; one of several slots is reserved for questions.
 
     A provider that fails is tested by one call at a time; other calls raise ModelPaused without a request.
-
-    `observe_call` receives the purpose and the seconds of each finished call, without its wait for a slot;
-    `observe_outcome` the purpose of a reply and what it gave, from those who judge it.
     """
 
     def __init__(
@@ -107,12 +124,12 @@ class ModelClient:
         timeouts: CallTimeouts | None = None,
         provider: Provider | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        observers: CallObservers = UNOBSERVED,
     ) -> None:
         self.timeouts = timeouts or CallTimeouts()
         self._clock = clock
         self._provider = provider or LiteLLMProvider(clock)
-        self.observe_call: Callable[[Purpose, float], None] = _ignore_call
-        self.observe_outcome: Callable[[Purpose, Outcome], None] = _ignore_outcome
+        self.observers = observers
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._breakers = Breakers(clock, self.timeouts.initial_wait)
         self.thinking_models = ThinkingModels(clock)
@@ -202,7 +219,7 @@ class ModelClient:
                 meter.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:
-        """float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
+        """The vectors as float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
 
         async def call() -> np.ndarray:
             with self._measure("embed"):
@@ -234,7 +251,7 @@ class ModelClient:
         try:
             yield
         finally:
-            self.observe_call(purpose, self._clock.monotonic() - started_at)
+            self.observers.call(purpose, self._clock.monotonic() - started_at)
 
     async def _call_with_retries(self, caller: Caller, call: Callable[[], Awaitable[_T]]) -> _T:
         """Run a call within the concurrency limit and its timeout, and retry if that may help."""
@@ -358,14 +375,6 @@ class _TextStream:
     async def aclose(self) -> None:
         """Close the connection, even before the end of the stream."""
         await self._deltas.aclose()
-
-
-def _ignore_call(purpose: Purpose, seconds: float) -> None:
-    """Observe nothing."""
-
-
-def _ignore_outcome(purpose: Purpose, outcome: Outcome) -> None:
-    """Observe nothing."""
 
 
 def _lacks_text(reply: ChatReply, text: str, purpose: Purpose) -> bool:

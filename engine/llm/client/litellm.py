@@ -220,7 +220,7 @@ def _token_usage(reply: Any, cost: float | None) -> TokenUsage:
 
 
 def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
-    """float32 of shape (count, dim), ordered by the rows' own index."""
+    """The vectors as float32 of shape (count, dim), ordered by the rows' own index."""
     import numpy as np  # noqa: PLC0415 - 16 MiB of memory, which a process without embeddings does without
 
     vectors_by_index = {row["index"]: _decode_vector(row["embedding"]) for row in data}

@@ -53,7 +53,7 @@ class StreamDelta:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingResult:
-    """float32 of shape (texts, dim), in the order of the texts, as the provider returned them."""
+    """The vectors as float32 of shape (texts, dim), in the order of the texts, as the provider returned them."""
 
     rows: np.ndarray
     spent: TokenUsage

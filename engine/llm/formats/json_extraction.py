@@ -56,7 +56,7 @@ def parse_json_extraction(reply: str) -> Extraction:
         build_mention(_read_name(item), *(_any_field(item, keys) for keys in _MENTION_KEYS[1:])) for item in entities
     )
     links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in relations)
-    return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
+    return Extraction.of(mentions, links)
 
 
 def _fact_objects(reply: str) -> list[Object]:
@@ -69,9 +69,13 @@ def _fact_objects(reply: str) -> list[Object]:
     return [cast("Object", item) for item in list(data.values())[:MAX_WRAPPED] if _holds_facts(item)]
 
 
+def _strip_fence(reply: str) -> str:
+    return _FENCE.sub("", strip_thinking(reply).strip()).strip()
+
+
 def _decode_array(reply: str) -> list[Object] | None:
     """The objects of a reply that is an array, or one object a line; None if it is neither."""
-    text = _FENCE.sub("", strip_thinking(reply).strip()).strip()
+    text = _strip_fence(reply)
     try:
         data = json.loads(text, strict=False) if text.startswith("[") else None
     except (ValueError, RecursionError):
@@ -148,7 +152,7 @@ def parse_object(reply: str) -> Object | None:
 
 def _decode_json(reply: str) -> tuple[object, bool]:
     """The first JSON value that may be an object, and whether it is valid without repair."""
-    text = _FENCE.sub("", strip_thinking(reply).strip()).strip()
+    text = _strip_fence(reply)
     opening = _OBJECT_START.search(text)
     if opening is None or text.startswith("["):
         return None, False

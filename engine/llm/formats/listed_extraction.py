@@ -76,7 +76,7 @@ def parse_listed(reply: str) -> Extraction:
                 links.append(_parse_relation(item))
             else:
                 mentions.append(_parse_entity(item))
-    return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
+    return Extraction.of(mentions, links)
 
 
 def _collect_labeled(lines: list[str]) -> list[dict[str, str]]:

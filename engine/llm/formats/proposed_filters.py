@@ -12,7 +12,7 @@ MAX_NAMES = 5  # of channels, and of people
 
 
 def parse_filtered_query(reply: str, question: str) -> SearchQuery:
-    """As `parse_search_query`, with the filters that the reply proposes."""
+    """Parse as `parse_search_query`, with the filters that the reply proposes."""
     return replace(parse_search_query(reply, question), proposed=parse_proposed_filters(reply))
 
 

@@ -72,7 +72,7 @@ def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
 
 
 def split_json_by_excerpt(reply: str, count: int) -> dict[int, str]:
-    """As `split_rows_by_excerpt` for a JSON reply: one object per excerpt."""
+    """Split a JSON reply as `split_rows_by_excerpt`: one object per excerpt."""
     items, complete = parse_json_excerpts(reply)
     excerpts = [(number, json.dumps(item)) for number, item in items]
     return _rows_by_number(excerpts, count, complete=complete)
@@ -132,7 +132,7 @@ def _parse_header(row: str) -> tuple[int, str]:
 
 
 def _rows_by_number(excerpts: list[tuple[int, str]], count: int, *, complete: bool) -> dict[int, str]:
-    """By number, if the numbers ascend and are within 1 to `count`; otherwise empty."""
+    """The parts by number, if the numbers ascend and are within 1 to `count`; otherwise empty."""
     numbers = [number for number, _ in excerpts]
     if numbers != sorted(set(numbers)) or any(not 1 <= number <= count for number in numbers):
         return {}

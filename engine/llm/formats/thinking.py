@@ -188,7 +188,7 @@ class ThinkingFilter:
         return self._enter(_Stage.THINKING, rest)
 
     def _begin_head(self, mark: str, rest: str) -> bool:
-        """Go on behind an opening mark at the start of a reply."""
+        """Continue behind an opening mark at the start of a reply."""
         notation = _OPENINGS[mark.lower()]
         if not notation.needs_end:
             return self._begin_thinking(notation, rest)
@@ -243,7 +243,7 @@ class ThinkingFilter:
         return self._leave_thoughts(self._buffer[found.end() :])
 
     def _leave_thoughts(self, rest: str) -> bool:
-        """Go on behind a closing mark. After nested thoughts what follows may be thoughts, up to the next such mark."""
+        """Continue behind a closing mark. What follows nested thoughts may be thoughts, up to the next such mark."""
         if not self._nested:
             return self._enter(_Stage.AFTER, rest)
         self._nested -= 1

@@ -114,7 +114,7 @@ class ThinkingModels:
     def _find(self, model: ModelConfig, *, default: bool) -> bool:
         known = self._list_known(model)
         seen = known.get(_variant(model))
-        return seen.begins if seen else default or any(each.begins for each in known.values())
+        return seen.begins if seen else default or any(habit.begins for habit in known.values())
 
 
 def _parse_day(rest: list[object]) -> date:

@@ -106,7 +106,7 @@ def parse_tuples(reply: str) -> Extraction:
     links = [build_link(*record[1:]) for record in records if len(record) == LINK_FIELDS]
     if not mentions and not links:
         return parse_listed(reply)
-    return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
+    return Extraction.of(mentions, links)
 
 
 def merge_gleaning(first: Extraction, second: Extraction) -> Extraction:

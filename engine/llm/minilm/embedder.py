@@ -128,7 +128,7 @@ class MiniLMEmbedder:
         return embedder
 
     async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
-        """float32 of shape (len(texts), 384), rows of length one; errors as for `open`."""
+        """The vectors as float32 of shape (len(texts), 384), rows of length one; errors as for `open`."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
             return vectors
@@ -143,7 +143,7 @@ class MiniLMEmbedder:
         return vectors
 
     async def run_by_rank(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
-        """As `run_in_thread`, but waiting calls run by rank, 0 first."""
+        """Run as `run_in_thread`, but waiting calls run by rank, 0 first."""
         async with self.semaphore.acquire(rank):
             return await self.run_in_thread(work, *arguments)
 

@@ -58,7 +58,7 @@ class WeightsFile:
         return values.reshape(place.shape)
 
     def map(self, name: str) -> np.ndarray:
-        """As `read`, but what is used of it is read when it is used, and stays in the file's pages."""
+        """Map what `read` reads: only what is used is loaded, and stays in the pages of the file."""
         place = self.places[name]
         return np.memmap(self.path, np.float32, "r", place.offset, place.shape)
 

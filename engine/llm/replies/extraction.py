@@ -35,7 +35,7 @@ _BREAKS = "\n\n", "\n", ". ", "。", " "  # where a text is split, the best firs
 
 @dataclass(frozen=True, slots=True)
 class GleaningRule:
-    """When an excerpt gets a second pass: never, from `least` entities and relations on, or always.
+    """The rule for a second pass over an excerpt: never, from `least` entities and relations on, or always.
 
     One that shared its first call needs `least_shared`: its second pass is a call of its own, with all rules.
     """

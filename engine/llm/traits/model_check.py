@@ -147,7 +147,7 @@ async def check_embedder(
         embedder = await open_embedder()
         vectors = await embedder.embed(["Are you ready?"], UsageMeter())
     except EngineError as error:
-        return ModelCheck(role.name, role.model.model, {"error": str(error)}, (describe_failure(error, role),))
+        return _report(error, role)
     found, problems = int(vectors.shape[1]), tuple[Problem, ...]()
     if remembered not in {0, found}:
         text = f"The model now returns {found:,} dimensions, not {remembered:,} as before."
@@ -160,8 +160,12 @@ async def check_reranker(reranker: Reranker, role: CheckedRole) -> ModelCheck:
     try:
         await reranker.rerank("Are you ready?", ["Ready.", "Not yet."], UsageMeter())
     except EngineError as error:
-        return ModelCheck(role.name, role.model.model, {"error": str(error)}, (describe_failure(error, role),))
+        return _report(error, role)
     return ModelCheck(role.name, role.model.model, {})
+
+
+def _report(error: EngineError, role: CheckedRole) -> ModelCheck:
+    return ModelCheck(role.name, role.model.model, {"error": str(error)}, (describe_failure(error, role),))
 
 
 def describe_failure(error: EngineError, role: CheckedRole) -> Problem:

@@ -1,4 +1,4 @@
-"""Leave out of requests what a provider refused, and remember it for each model."""
+"""Omit from requests what a provider refused, and remember it for each model."""
 
 from __future__ import annotations
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.models import Passage
 from engine.parsers.base import IS_PICTURE, Omission, ParsedFile, count_parts
 from engine.parsers.converted.own_findings import PAGE_END
 from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.markdown import parse_blocks
 from engine.parsers.passages import find_first_heading, group_blocks, join_blocks
-from engine.parsers.pdf import position_of
+from engine.parsers.pdf import passage_of_page
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from engine.models import Passage
     from engine.parsers.passages import Block
 
 PICTURE = "<!-- image -->"
@@ -51,4 +51,4 @@ def _build_passages(pages: Sequence[Sequence[Block]]) -> Iterator[Passage]:
     for number, blocks in enumerate(pages, 1):
         for part, group in enumerate(group_blocks(blocks), 1):
             if text := clean_multiline(join_blocks(group)):
-                yield Passage(f"p{number}-{part}", text, f"p. {number}", position=position_of(number, part))
+                yield passage_of_page(number, part, text)

@@ -22,7 +22,7 @@ LEFT_OUT = frozenset({"header", "footer", "page_number", "discarded"})  # what p
 
 def read_docling(reply: Row) -> ConvertedDocument:
     """The reply of docling-serve; it may be partial, with a list of errors. Raises KeyError, TypeError."""
-    errors = [str(each.get("error_message", each)) for each in reply.get("errors") or []]
+    errors = [str(error.get("error_message", error)) for error in reply.get("errors") or []]
     problem = "; ".join(errors[:MAX_PROBLEMS])
     if reply.get("status") not in {"success", "partial_success"}:
         return ConvertedDocument(problem=problem or "it could not read the file")
@@ -70,7 +70,7 @@ def _render_block(row: Row) -> str:
         return f"{'#' * min(level, 6)} {text}"
     captions = (*_texts(row, "table_caption", "img_caption", "image_caption", "chart_caption", "code_caption"), text)
     notes = _texts(row, "table_footnote", "img_footnote", "image_footnote", "chart_footnote")
-    items = [f"- {each}" for each in _texts(row, "list_items")]
+    items = [f"- {item}" for item in _texts(row, "list_items")]
     code = "\n".join(_texts(row, "code_body"))
     body = [*_texts(row, "table_body", "content"), "\n".join(items), f"```\n{code}\n```" if code else ""]
     words = [caption for caption in (*captions, *body, *notes) if caption.strip()]
@@ -79,10 +79,10 @@ def _render_block(row: Row) -> str:
 
 def _texts(row: Row, *keys: str) -> list[str]:
     """The texts in these fields, each of which is one or a list."""
-    return [text for key in keys for each in _as_list(row.get(key)) if (text := str(each).strip())]
+    return [text for key in keys for value in _as_list(row.get(key)) if (text := str(value).strip())]
 
 
 def _as_list(value: object) -> Iterable[Any]:
     if isinstance(value, list):
-        return [each for each in value if isinstance(each, str)]
+        return [item for item in value if isinstance(item, str)]
     return [value] if isinstance(value, str) else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import CorruptFile, EncryptedFile, InvalidDocument
 from engine.parsers.base import EmbeddedPicture, Omission, ParsedFile, count_parts, word_reason
-from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, resolve_path
 from engine.parsers.html import parse as parse_html
 from engine.parsers.passages import shorten_label
@@ -160,4 +160,4 @@ def _publication_time(package: Element) -> datetime | None:
         if attribute(element, "property") == "dcterms:modified"
     ]
     times = map(parse_date, stated + [element.text or "" for element in find_all(package, "date")])
-    return next((time for time in times if time and not is_default_time(time)), None)
+    return first_stated(times)

@@ -50,7 +50,7 @@ def parse_eml(name: str, data: bytes) -> ParsedFile:
 
 
 def parse_msg(name: str, data: bytes, mime: str) -> ParsedFile:
-    """As `parse_eml`, from Outlook. Raises EncryptedFile or CorruptFile."""
+    """Parse a message of Outlook as `parse_eml`. Raises EncryptedFile or CorruptFile."""
     try:
         message = oxmsg.Message.load(data)
         sent = message.sent_date

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engine.models import ContextEntity, ContextRelation
+from engine.models import ContextEntity
 from engine.retrieval.graph.records import FactProvenance, StatedFact
 from engine.retrieval.search import ProfileCache
 from engine.retrieval.sources import number_sources
@@ -66,7 +66,7 @@ class ProvenanceLoader:
         numbered = await self._number(rows)
         facts, sources = _cite(_build_facts(rows, numbered, (view.source, view.target)), numbered)
         numbers = tuple(source.number for source in sources)
-        relation = ContextRelation(view.source, view.target, view.keywords, view.description, view.weight, numbers)
+        relation = view.to_row(numbers)
         spaces, is_pinned = await self._load_places(KeyKind.PAIR, view)
         return FactProvenance(None, relation, (), facts, sources, spaces, is_pinned, has_more)
 

@@ -217,7 +217,7 @@ class SqliteDatabase(SqlDatabase):
 
     @asynccontextmanager
     async def _hold_snapshot(self, connection: aiosqlite.Connection) -> AsyncIterator[None]:
-        """While inside, the connection reads as of one moment."""
+        """Let the connection read as of one moment within the block."""
         try:
             await connection.execute("BEGIN")
             yield

@@ -61,7 +61,7 @@ def read_version(source: Path, schema: Schema) -> int:
 
 @contextmanager
 def resting_triggers(file: sqlite3.Connection) -> Iterator[None]:
-    """While inside, no trigger of the file runs."""
+    """Keep triggers of the file from running within the block."""
     triggers = file.execute("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
         file.execute(f"DROP TRIGGER main.{name}")

@@ -85,7 +85,7 @@ async def test_a_receipt_holds_no_word_and_no_id_of_what_was_erased(bot: BotFixt
     text = dump_receipt(done.receipt).casefold()
     for word in ("quillfeather", "mirabell", "ferry", "ada", "bob", place.room.casefold(), link.rpartition("/")[2]):
         assert f'"{word}' not in text
-        assert word not in text or word in {"ada", "bob"}  # three letters may be a part of a hash
+        assert word not in text or len(word) <= 3  # so short a word may be a part of a hash
 
 
 async def test_whoever_was_forgotten_lists_the_receipt_and_nobody_else_does(bot: BotFixture) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.models import Omission
 from engine.parsers.base import ABSENT
-from engine.parsers.formats.opendocument.inline import SKIPPED, read_inline
+from engine.parsers.formats.opendocument.inline import SKIPPED, read_comment, read_inline, read_paragraphs
 from engine.parsers.formats.opendocument.tables import read_rows
 from engine.parsers.formats.xml_tree import attribute, find_all, local_name, resolve_path
 from engine.parsers.passages import Block, render_table
@@ -83,11 +83,10 @@ class ContentReader:
 
     def _note(self, note: Element) -> Iterator[Block]:
         """A footnote after its paragraph, or a comment with its author."""
-        text = " ".join(read_inline(element).text for element in find_all(note, "p"))
         if local_name(note) == "annotation":
-            author = "".join(element.text or "" for element in find_all(note, "creator"))
-            yield from self._block(text and f"Comment{f' by {author}' if author else ''}: {text}", "text")
+            yield from self._block(read_comment(note), "text")
         else:
+            text = read_paragraphs(note)
             mark = "".join(element.text or "" for element in find_all(note, "note-citation"))
             yield from self._block(text and f"[{mark}] {text}", "text")
 

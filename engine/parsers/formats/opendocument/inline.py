@@ -45,6 +45,18 @@ def read_inline(element: Element) -> Inline:
     return found
 
 
+def read_paragraphs(note: Element) -> str:
+    """The paragraphs of a note or comment in one line."""
+    return " ".join(read_inline(element).text for element in find_all(note, "p"))
+
+
+def read_comment(note: Element) -> str:
+    """A comment with its author; empty if it has no words."""
+    author = "".join(element.text or "" for element in find_all(note, "creator"))
+    text = read_paragraphs(note)
+    return text and f"Comment{f' by {author}' if author else ''}: {text}"
+
+
 def _walk(element: Element, pieces: list[str], found: Inline) -> None:
     pieces.append(element.text or "")
     for child in element:

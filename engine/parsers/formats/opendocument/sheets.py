@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from engine.errors import CorruptFile
 from engine.parsers.formats.opendocument.content import ContentReader
-from engine.parsers.formats.opendocument.inline import read_inline
+from engine.parsers.formats.opendocument.inline import read_comment
 from engine.parsers.formats.opendocument.tables import count_of, read_row
 from engine.parsers.formats.xml_tree import attribute, find_all, local_name
 from engine.parsers.sandbox.nesting import check_xml_depth
@@ -67,10 +67,8 @@ class SheetReader:
     ) -> Iterator[tuple[int, list[str]]]:
         cells = read_row(row, spans)
         for note in find_all(row, "annotation"):
-            author = "".join(element.text or "" for element in find_all(note, "creator"))
-            text = " ".join(read_inline(element).text for element in find_all(note, "p"))
-            by = f" by {author}" if author else ""
-            self.notes += [f"row {number}: Comment{by}: {text}"] if text else []
+            comment = read_comment(note)
+            self.notes += [f"row {number}: {comment}"] if comment else []
         for frame in find_all(row, "frame"):
             self.drawn += self.content.read(frame)
         for at in range(min(count_of(row, "number-rows-repeated"), _MAX_REPEATED) if any(cells) else 0):

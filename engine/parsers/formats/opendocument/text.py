@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile
 from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
-from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.opendocument.content import ContentReader
 from engine.parsers.formats.xml_tree import XmlArchive, find_all
 from engine.parsers.passages import passages_by_section
@@ -57,9 +57,9 @@ def read_part(archive: XmlArchive, name: str, omissions: list[Omission]) -> Elem
 
 
 def read_saved_time(archive: XmlArchive, part: str) -> datetime | None:
-    """When the file was last saved, as it states itself; default times of programs are ignored."""
+    """The time at which the file says that it was last saved; default times of programs are ignored."""
     root = read_part(archive, part, [])
     times = (
         parse_date(element.text or "") for tag in ("modified", "date", "created") for element in find_all(root, tag)
     )
-    return next((time for time in times if time and not is_default_time(time)), None)
+    return first_stated(times)

@@ -37,6 +37,11 @@ class _Tables(NamedTuple):
     rows: str
     length_column: str
 
+    @property
+    def places(self) -> str:
+        """The rows whose indexed text matches a term of FTS5."""
+        return f"{self.words} w CROSS JOIN {self.rows} ON x.id = w.rowid WHERE w.{self.words} MATCH ?"
+
 
 _TABLES = {
     KeyKind.CHUNK: _Tables("text", "chunk_fts", "chunk_fts_terms", "chunk x INDEXED BY chunk_location", "tokens"),
@@ -124,8 +129,7 @@ def _load_postings(db: Connection, kind: KeyKind, word: SearchWord, scope: str) 
     if len(word.term) == 1:
         places, parameter = f"{tables.terms} w CROSS JOIN {tables.rows} ON x.id = w.doc WHERE w.term = ?", word.term[0]
     else:
-        places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
-        parameter = quote_term(word.text)
+        places, parameter = tables.places, quote_term(word.text)
     # A row for each place of the term: grouping them in SQL takes half as long again.
     return Counter(
         db.execute_fetchall(f"SELECT x.id, x.{tables.length_column} FROM {places} AND {scope}", (parameter,))
@@ -136,15 +140,13 @@ def count_matches(
     db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
 ) -> dict[SearchWord, int]:
     """The number of rows within the scope that contain each word, counted up to the limit."""
-    tables = _TABLES[kind]
-    places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
+    places = _TABLES[kind].places
     return {word: _count(db, f"{places} AND {scope}", word, limit) for word in words}
 
 
 def find_rows_by_start(db: Connection, kind: KeyKind, start: str, scope: str, limit: int) -> list[int]:
     """Some of the rows within the scope that contain a word with this beginning, given in letters."""
-    tables = _TABLES[kind]
-    places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
+    places = _TABLES[kind].places
     rows = db.execute_fetchall(f"SELECT x.id FROM {places} AND {scope} LIMIT ?", (f"{quote_term(start)} *", limit))
     return [row[0] for row in rows]
 

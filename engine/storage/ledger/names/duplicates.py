@@ -39,7 +39,7 @@ class Duplicates(Topic[Place_co]):
 
     @reading
     def find_similar_names(self, entities: Sequence[ComparedEntity]) -> dict[int, list[ComparedEntity]]:
-        """For each entity: those of its space that are next to it in alphabetical order, or share words with it."""
+        """The entities of its space that are next to each one in alphabetical order, or share words with it."""
         return {entity.id: self._find_similar(entity) for entity in entities}
 
     def _find_similar(self, entity: ComparedEntity) -> list[ComparedEntity]:

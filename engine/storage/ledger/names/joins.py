@@ -98,7 +98,7 @@ class Joins(Topic[Place_co]):
         return {row[0] for row in rows}
 
     def touching_keys(self, names: Collection[int]) -> tuple[set[int], set[int]]:
-        """These names and their pairs, each with its target."""
+        """The ids of these names and of their pairs, each with its target."""
         listed = (id_list(names),)
         led = self.db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM @list(?))", listed)
         pairs = self.db.execute_fetchall(
@@ -161,7 +161,7 @@ class Joins(Topic[Place_co]):
         return {short: Expansion(long_key, long_core) for short, long_key, long_core in rows}
 
     def refresh(self, space: int, names: Collection[str], definition_keys: Collection[str] = ()) -> None:
-        """Bring the automatic aliases of these canonical names, and of what they may be joined with, up to date.
+        """Update the automatic aliases of these canonical names, and of what they may be joined with.
 
         `definition_keys`: spelling keys of abbreviations whose definitions changed, and of their long forms.
         """

@@ -280,7 +280,7 @@ class Splits(Topic[Place_co]):
         )
 
     def _choose_keys(self, space: int, facts: StoredFacts, names: Collection[str]) -> dict[int, dict[str, ChosenKeys]]:
-        """For each chunk the keys of its facts about split names."""
+        """The keys of the facts of each chunk about split names."""
         rules = self.load_rules(space, names)
         mentions = defaultdict[int, list[tuple[str, str]]](list)
         for mention in facts.mentions if rules else ():

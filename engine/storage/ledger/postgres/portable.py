@@ -35,7 +35,7 @@ def _index(file: sqlite3.Connection) -> None:
 
 
 def upgrade_file(path: Path) -> None:
-    """Bring a file up to date. Raises EarlySchema, NewerSchema and CorruptLedger."""
+    """Update a file. Raises EarlySchema, NewerSchema and CorruptLedger."""
     portable.upgrade_file(path, FILE_SCHEMA)
 
 

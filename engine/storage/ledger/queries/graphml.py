@@ -52,19 +52,17 @@ def _render_data(target: str, keys: tuple[str, ...], values: list[object]) -> st
     )
 
 
-async def stream_entities(db: StreamingConnection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
+def stream_entities(db: StreamingConnection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Id, name, type, description, mentions, degree, space and canonical name of each entity in the scope."""
     sql = (
         "SELECT e.id, e.name, e.type, e.description, e.mention_count, e.degree, s.name, n.canonical FROM entity e"
         " @then JOIN name n ON n.id = e.id @then JOIN space s ON s.id = e.space"
         " WHERE e.space IN (SELECT value FROM @list(?)) ORDER BY s.name, n.canonical"
     )
-    async with aclosing(db.stream(sql, (id_list(sorted(scope_ids.spaces)),))) as rows:
-        async for row in rows:
-            yield row
+    return _stream(db, sql, scope_ids)
 
 
-async def stream_relations(db: StreamingConnection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
+def stream_relations(db: StreamingConnection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Keywords, description, weight, space and both canonical names of each relation in the scope's spaces."""
     sql = (
         "SELECT r.keywords, r.description, r.weight, s.name, @least(x.canonical, y.canonical) AS a,"
@@ -72,6 +70,10 @@ async def stream_relations(db: StreamingConnection, scope_ids: ScopeIds) -> Asyn
         " @then JOIN name y ON y.id = r.b @then JOIN space s ON s.id = r.space"
         " WHERE r.space IN (SELECT value FROM @list(?)) ORDER BY s.name, a, b"
     )
+    return _stream(db, sql, scope_ids)
+
+
+async def _stream(db: StreamingConnection, sql: str, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     async with aclosing(db.stream(sql, (id_list(sorted(scope_ids.spaces)),))) as rows:
         async for row in rows:
             yield row

@@ -229,12 +229,12 @@ class Stats(Topic[Place_co]):
         return [row[0] for row in nodes], [GraphEdge(*row) for row in map(tuple, edges)]
 
     def load_chunk_locations(self) -> dict[int, tuple[int, int]]:
-        """(space, room) by chunk, as its vectors should have them."""
+        """The (space, room) of each chunk, as its vectors should have them."""
         rows = self.db.execute_fetchall("SELECT id, space, room FROM chunk")
         return {row[0]: (row[1], row[2]) for row in rows}
 
     def load_profile_locations(self, table: str) -> dict[int, tuple[int, int]]:
-        """(space, 0) by profile, as its vector should have them."""
+        """The (space, 0) of each profile, as its vector should have them."""
         return {row[0]: (row[1], 0) for row in self.db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
     @reading

@@ -37,7 +37,7 @@ class WorkQueue(Topic[Place_co]):
 
     @reading
     def load_chunks(self, ids: Collection[int]) -> list[ChunkToEmbed]:
-        """These chunks; missing ones are left out."""
+        """The chunks of these ids; missing ones are left out."""
         rows = self.db.execute_fetchall(
             "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM @list(?, j)"
             " @then JOIN chunk c ON c.id = j.value @then JOIN document d ON d.id = c.document",

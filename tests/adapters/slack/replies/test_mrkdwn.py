@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.replies.mrkdwn import defuse_mentions, escape, notification_text, split_rendered, to_mrkdwn
+from adapters.slack.replies.mrkdwn import defuse_mentions, notification_text, split_rendered, to_mrkdwn
+from adapters.slack.workspace.markup import escape
 
 MENTIONS = ["<!channel>", "<!here>", "<!everyone>", "<!subteam^S1|@devs>", "<@U123>", "<#C123|general>", "<!channel|x>"]
 NAMES = {"U123": "Ada", "U7": "https://evil.example/x"}

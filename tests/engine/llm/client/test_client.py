@@ -10,7 +10,7 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, ModelRefused, ModelTimeout
-from engine.llm.client.client import ChatRequest, ModelClient
+from engine.llm.client.client import CallObservers, ChatRequest, ModelClient
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, StreamDelta
 from engine.llm.config import CallTimeouts, ModelConfig
@@ -50,8 +50,9 @@ async def text_of(client: ModelClient, meter: UsageMeter | None = None) -> str:
 
 
 async def test_the_duration_of_each_call_is_observed_by_purpose() -> None:
-    client, observed = ModelClient(2, STEADY, ScriptedProvider([StreamDelta("text", "stop")])), []
-    client.observe_call = lambda purpose, seconds: observed.append((purpose, seconds >= 0.005))
+    observed: list[tuple[str, bool]] = []
+    observers = CallObservers(lambda purpose, seconds: observed.append((purpose, seconds >= 0.005)))
+    client = ModelClient(2, STEADY, ScriptedProvider([StreamDelta("text", "stop")]), observers=observers)
     assert await text_of(client) == "text"
     assert observed == [("answer", True)]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.errors import NothingGiven
+from engine.llm.client.client import CallObservers
 from engine.llm.formats.outcomes import Outcome
 from engine.llm.replies.extraction import split_text
 from engine.models import Excerpt, Extraction, Link, Mention
@@ -34,7 +35,7 @@ def is_asked_for_json(messages: Sequence[Mapping[str, Any]]) -> bool:
 @pytest.fixture
 def outcomes(stub: StubProvider) -> list[tuple[Purpose, Outcome]]:
     seen = list[tuple[Purpose, Outcome]]()
-    stub.client.observe_outcome = lambda purpose, outcome: seen.append((purpose, outcome))
+    stub.client.observers = CallObservers(outcome=lambda purpose, outcome: seen.append((purpose, outcome)))
     return seen
 
 
