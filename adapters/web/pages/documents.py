@@ -19,6 +19,8 @@ from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.maintenance.results import MyData
+from bot.capabilities.readers.requests import FindReaders
+from bot.capabilities.readers.results import ReadersFound
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
 from bot.capabilities.results import Completed, DocumentList, Erased, Forgotten
 from bot.texts.access.readers import describe_own_readers
@@ -85,6 +87,13 @@ async def show_document(
         "owned": await _find_owned(http, access, [found.document]),
     }
     return await render_page(http, access, "document.html", **values)
+
+
+@router.get("/documents/readers")
+async def show_readers(http: Request, access: PageAccess, key: Key) -> Response:
+    """Say who can find a document."""
+    found = await get_result(http, access, FindReaders(key), ReadersFound)
+    return render_part("parts/improved.html", lines=[found.text])
 
 
 @router.post("/documents/upload")
