@@ -199,7 +199,7 @@ class BotStore:
         self.experts = Experts(database)
         self.audit = AuditLog(database, clock)
         self.affected_answers = AffectedAnswers(database)
-        self.receipts = ErasureReceipts(database)
+        self.receipts = ErasureReceipts(database, process)
         self.shared_answers = SharedAnswers(database)
         self.personal = PersonalRecords(database)
         self.correction_changes = CorrectionChanges(database)
