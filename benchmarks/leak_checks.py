@@ -136,7 +136,7 @@ def _list_special() -> Iterator[Removal]:
     yield Removal("authenticate: expired tokens", partial(_never_expire, control))
     yield Removal("personal_space: of one person", partial(setattr, audience, "personal_space", lambda *_: "shared:dm"))
     yield Removal("_sole_reader: guests", partial(_count_guests_as_members, resolver))
-    yield Removal("scope_for_person: channels joined", partial(_join_everywhere, audience))
+    yield Removal("list_grants: channels joined", partial(_join_everywhere, audience))
     yield Removal("scope_for_channel: readers of a reply", partial(_read_everything, resolver))
 
 
@@ -175,12 +175,12 @@ def _count_guests_as_members(resolver: Any) -> None:
 
 
 def _join_everywhere(audience: Any) -> None:
-    genuine = audience.scope_for_person
+    genuine = audience.list_grants
 
-    def scope_for_person(person: Any, channels: Any) -> Any:
+    def list_grants(person: Any, channels: Any) -> Any:
         return genuine(person, [type(channel)(**_facts(channel, person.id)) for channel in channels])
 
-    audience.scope_for_person = scope_for_person
+    audience.list_grants = list_grants
 
 
 def _read_everything(resolver: Any) -> None:

@@ -112,6 +112,7 @@ class Bot:
         """
         await context.store.answers.redact_pending()
         bot = cls(context, attached, metrics or Metrics(context.clock))
+        await bot.ingest_service.complete_erasures()
         async with bot.event_queue:
             run = bot.supervisor.run
             tasks = (

@@ -26,6 +26,7 @@ TRAITS = PlatformTraits(
         "connect": ("words",),
         "my-data": ("words",),
         "decisions": ("words",),
+        "readers": ("what",),
         "watch": ("words",),
         "unwatch": ("words",),
     },

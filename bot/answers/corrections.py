@@ -146,7 +146,7 @@ class AnswerCorrector:
             return await self._finish(correction)
         renewal = await self._renewer.renew(target, correction.requested_at) if self._renewer else "notice"
         if renewal != "notice":
-            return renewal == "posted" and await self._finish(correction, renewed=True)
+            return renewal != "later" and await self._finish(correction, renewed=True)
         find = self._context.find_channel_language
         with use_language(await find(correction.location, correction.asker)):
             notice = gettext(texts.SOURCE_REMOVED)

@@ -31,7 +31,8 @@ async def forget_me(deps: Deps, caller: Caller, request: ForgetMe) -> AsyncGener
     if request.dry_run:
         yield erasure.rehearse()
         return
-    await (await deps.parts.open()).ingest.forget_person(subject.platform, subject.workspace, subject.person)
+    async with erasure.completing("forget-me", {}):
+        await (await deps.parts.open()).ingest.forget_person(subject.platform, subject.workspace, subject.person)
     told = "Done. What you wrote, shared and asked is forgotten, and your messages are not read anymore."
     yield Erased(told, await erasure.give_receipt("forget-me", {}))
 

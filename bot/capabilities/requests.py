@@ -18,6 +18,7 @@ from bot.capabilities.erasure.requests import ForgetWorkspace as ForgetWorkspace
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
+from bot.capabilities.readers.requests import FindReaders
 from bot.capabilities.sources.requests import SourceRequest
 from bot.capabilities.watches.requests import WatchRequests
 from engine import ChatTurn, CorrectionChange, RetrievalMode
@@ -369,6 +370,7 @@ OperationRequest = (
     | SourceRequest
     | ErasureRequest
     | WatchRequests
+    | FindReaders
     | ListDecisions
     | RememberMe
     | ListAudit

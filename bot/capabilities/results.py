@@ -19,6 +19,7 @@ from bot.capabilities.erasure.results import ReceiptFound as ReceiptFound  # noq
 from bot.capabilities.graph.results import GraphResults
 from bot.capabilities.maintenance.results import AuditList, MyData
 from bot.capabilities.management.results import ManagementResult
+from bot.capabilities.readers.results import ReadersFound
 from bot.monitoring.report import HealthState
 from bot.platform.history_source import Omission  # noqa: TC001  - read at run time
 from bot.store import AccessToken  # noqa: TC001  - read at run time
@@ -368,6 +369,7 @@ OperationResult = (
     | ReceiptFound
     | ReceiptChecked
     | Listing
+    | ReadersFound
     | DecisionList
     | Corrected
     | CorrectionMade

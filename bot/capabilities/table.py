@@ -41,6 +41,7 @@ from bot.capabilities.kept import (
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management import requests as management
 from bot.capabilities.plugins import load_rows
+from bot.capabilities.readers.rows import READER_ROWS
 from bot.capabilities.row import Capability, Limit, Surface, Who
 from bot.capabilities.sources.rows import SOURCE_ROWS
 from bot.capabilities.watches.rows import WATCH_ROWS
@@ -244,6 +245,7 @@ _ROWS = (
         kept=KEPT_MY_DATA,
     ),
     *ERASURE_ROWS,
+    *READER_ROWS,
     *SOURCE_ROWS,
     *WATCH_ROWS,
     *DECISION_ROWS,

@@ -132,15 +132,14 @@ async def forget_channel(call: PersonAtPlace, kind: ContentKind) -> Erased:
     """Forget a channel, or its messages or files. Raises NotAllowed."""
     documents = await _list_channel(call, kind)
     measured = await _measure(call, documents)
-    for document in documents:
-        await call.services.ingest_service.forget_document(document.key)
+    erasures, asked = call.services.ingest_service.erasures, {"channel": call.location.room, "content": kind}
+    async with erasures.completing("forget-channel", asked, measured, _find_subject(call)):
+        for document in documents:
+            await call.services.ingest_service.forget_document(document.key)
     text = gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
         documents=pluralize(len(documents), "{count} document", "{count} documents")
     )
-    asked = {"channel": call.location.room, "content": kind}
-    receipt = await call.services.ingest_service.erasures.give_receipt(
-        "forget-channel", asked, measured, _find_subject(call)
-    )
+    receipt = await erasures.give_receipt("forget-channel", asked, measured, _find_subject(call))
     return Erased(_join(text, _say_when_erased(call), say_receipt(receipt)), receipt)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.capabilities.readers.requests import FindReaders
+from bot.capabilities.readers.results import ReadersFound
 from bot.i18n import N_, gettext
 from bot.ingest.files import RejectedFile
 from bot.ingest.messages import is_for_bot
@@ -16,7 +19,7 @@ from bot.store.models import message_key
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from bot.texts.access.readers import describe_readers
-from engine.errors import InvalidQuestion
+from engine.errors import EngineError, InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +57,9 @@ async def learn_command(call: CommandContext) -> Card:
             change.observe({"private": 1} if is_direct else {"documents": [key]})
             return Card("\n".join(await _ingest_message(call, message)))
     if not uploads:
+        hint = gettext("Attach one, or share it in a channel that I read or in a direct message to me.")
         raise InvalidQuestion(
-            gettext("There is no file in that command."),
-            hint=gettext("Attach one, or share it in a channel that I read or in a direct message to me."),
+            gettext("There is no file in that command."), hint=f"{hint} {await _tell_readers(call)}".strip()
         )
     private = call.arguments.strip().casefold() == PRIVATE_WORD
     files = call.services.ingest_service.files
@@ -69,6 +72,13 @@ async def learn_command(call: CommandContext) -> Card:
     if not all(isinstance(outcome, RejectedFile) for outcome in outcomes):
         lines.append(await _describe_readers(call, private=private))
     return Card("\n".join(lines))
+
+
+async def _tell_readers(call: CommandContext) -> str:
+    """Who could find what is shared here, before it is; empty if that is unknown."""
+    with suppress(EngineError):
+        return (await call.get_result(FindReaders(), ReadersFound)).text
+    return ""
 
 
 async def _describe_readers(call: CommandContext, *, private: bool) -> str:

@@ -21,7 +21,7 @@ from bot.commands.context import Command, CommandContext
 from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import decisions, watch
+from bot.commands.overviews import decisions, readers, watch
 from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
@@ -180,6 +180,14 @@ COMMANDS: Mapping[str, Command] = {
         N_("be told of something no more"),
         "WORDS | all",
         examples=("Ada Lovelace", "all"),
+        is_listed=False,
+    ),
+    "readers": Command(
+        readers.readers_command,
+        N_("who could find what is shared here, or a document"),
+        "[TITLE | LINK | open]",
+        N_("Without words: what is shared in this channel. Managers see how many people that are, and their names."),
+        ("minutes.pdf", "open"),
         is_listed=False,
     ),
     "graph": Command(

@@ -13,7 +13,7 @@ from bot import texts
 from bot.answers.control.buttons import AnswerButtons
 from bot.answers.control.repeats import EDIT_PERIOD, REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
-from bot.answers.renewal.superseded import SupersededAnswers
+from bot.answers.renewal.superseded import SupersessionFinder
 from bot.answers.request import request_from_command, request_from_message, started_answer_id
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
@@ -84,7 +84,7 @@ class Dispatcher:
         self._feedback_replies = FeedbackReplies(context, self._reply_policy)
         self._answer_buttons = AnswerButtons(context, metrics)
         self._repeater = AnswerRepeater(context, self.answer_service)
-        self._superseded = SupersededAnswers(context)
+        self._superseded = SupersessionFinder(context)
         self._suggestion_presses = SuggestionPresses(context, self.answer_service)
         self._addressed: set[tuple[str, str]] = set()
 
@@ -157,6 +157,7 @@ class Dispatcher:
             case MessageEdited(message):
                 await self.ingest_service.links.ingest(message)
                 await self._answer_edited(message)
+                await self._superseded.check(message)
             case QuestionAsked():
                 await self.answer_service.answer(request_from_command(event))
             case CommandInvoked():

@@ -226,7 +226,8 @@ class ChannelMembership:
             erasure = await self._erasures.try_measure(
                 self._erasures.planner.plan_workspace(ended.platform, ended.workspace)
             )
-            await self.delete_workspace(ended.platform, ended.workspace)
+            async with self._erasures.completing("uninstall", {"workspace": where}, erasure):
+                await self.delete_workspace(ended.platform, ended.workspace)
             receipt = await self._erasures.give_receipt("uninstall", {"workspace": where}, erasure) if erasure else {}
             details = {"receipt": receipt.get("id", "")}
             await self._store.audit.append(

@@ -5,6 +5,7 @@ Every step may run again: the queue repeats an interrupted event. Within a room,
 
 from __future__ import annotations
 
+import json
 import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import structlog
 
-from bot.errors import NotAllowed, PermissionDenied
+from bot.errors import BadSetting, NotAllowed, PermissionDenied
 from bot.ingest.channels import ChannelMembership
 from bot.ingest.conversations import author_key
 from bot.ingest.documents import ConversationDocuments
@@ -202,6 +203,15 @@ class IngestService:
         """Forget a message and its files permanently, even if it remains in the chat."""
         async with self._documents.lock(location.room):
             await self._messages.delete_permanently(location, [message], requested=True)
+
+    async def complete_erasures(self) -> None:
+        """Complete the erasures that a process began before it ended, and give their receipts."""
+        for begun in await self._context.store.receipts.list_abandoned():
+            try:
+                await self.erase_again(await self.erasures.find_remaining(json.loads(begun.document)))
+                await self.erasures.complete(begun)
+            except (BadSetting, OSError) as error:
+                log.error("erasure.not_completed", receipt=begun.id, error=type(error).__name__)  # noqa: TRY400 - no bug
 
     async def erase_again(self, remaining: RemainingParts) -> None:
         """Erase what a receipt names and a restored backup brought back."""

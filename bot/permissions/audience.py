@@ -6,19 +6,20 @@ A space is named after its content: the open channels of a workspace (`chat:T1:o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.platform.models import Channel
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from bot.platform.models import ListedChannel, Location
 
 EMPTY_SET: frozenset[str] = frozenset()
 EMPTY_SCOPE = Scope(EMPTY_SET, EMPTY_SET)
+_PERSONAL = ":dm:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,43 @@ def find_grant(grants: Iterable[Grant], space: str, room: str) -> Grant | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who can read something: every full member of a workspace by a rule ("" if not all can), and people by their ids.
+
+    `people`: guests if every full member can, else all who can.
+    """
+
+    everyone: Literal["", "workspace", "adult"]
+    people: frozenset[str]
+
+
+def find_readers(used: Scope, homes: Mapping[str, str], asker: SoleReader, channels: Collection[Channel]) -> Readers:
+    """Who can be told what rests on some spaces and rooms: the opposite question of `scope_for_person`.
+
+    `homes`: as in scope_covers; `asker`: a full member, wherever people ask; `channels`: the rooms that are concerned.
+    """
+    is_open = scope_covers(scope_for_person(asker, ()), used, homes)
+    guests = frozenset[str]().union(*(channel.guests for channel in channels))
+    known = guests.union(*(channel.members for channel in channels), _list_owners({*used.spaces, *homes.values()}))
+    candidates = (replace(asker, id=person, is_guest=person in guests) for person in known)
+    reached = {
+        person.id
+        for person in candidates
+        if (person.is_guest or not is_open) and scope_covers(scope_for_person(person, channels), used, homes)
+    }
+    talks = (channel for channel in channels if channel.kind == "direct" and not is_open)
+    answered = (talk.members for talk in talks if scope_covers(scope_for_channel(talk), used, homes))
+    is_adult = any(map(is_adult_space, {*used.spaces, *homes.values()}))
+    rule: Literal["workspace", "adult"] = "adult" if is_adult else "workspace"
+    return Readers(rule if is_open else "", frozenset(reached).union(*answered))
+
+
+def _list_owners(spaces: Iterable[str]) -> set[str]:
+    """The people of whom these are personal spaces."""
+    return {space.rpartition(_PERSONAL)[2] for space in spaces if _PERSONAL in space}
+
+
 def _room_alone(room: str) -> Scope:
     return Scope(EMPTY_SET, frozenset({room}))
 
@@ -168,7 +206,12 @@ def workspace_of_space(space: str) -> str:
 
 def personal_space(platform: str, workspace: str, person: str) -> str:
     """The space of what a person shared with the bot alone; `workspace` is empty where DMs belong to none."""
-    return f"{platform}:{workspace}:dm:{person}"
+    return f"{platform}:{workspace}{_PERSONAL}{person}"
+
+
+def is_channel_room(name: str) -> bool:
+    """Whether a space or room is named after a channel."""
+    return name.count(":") == 2 and parse_workspace_space(name) is None
 
 
 def named_rooms(scope: Scope) -> frozenset[str]:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.errors import PlatformError
-from bot.permissions.audience import parse_workspace_space, personal_space
+from bot.permissions.audience import is_channel_room, parse_workspace_space, personal_space
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
@@ -65,4 +65,4 @@ async def _may_correct(audience: AudienceResolver, home: Location, person: str, 
 
 def room_of(space: str) -> str:
     """The channel whose own space this is, with which corrections move; "" for any other space."""
-    return space if space.count(":") == 2 and parse_workspace_space(space) is None else ""
+    return space if is_channel_room(space) else ""

@@ -13,7 +13,7 @@ import structlog
 
 from bot.errors import PlatformError
 from bot.permissions import audience
-from bot.permissions.audience import ResolvedScope
+from bot.permissions.audience import Readers, ResolvedScope
 from bot.permissions.channel_facts import ChannelFacts, find_platform
 from bot.permissions.channel_lists import ChannelListCache
 from bot.permissions.shared_audiences import SharedAudiences
@@ -249,6 +249,20 @@ class AudienceResolver:
         except EngineError:
             return None
         return audience.find_grant(grants, space, room)
+
+    async def find_readers(self, used: Scope, homes: Mapping[str, str], workspaces: Collection[str]) -> Readers:
+        """Who can be told what rests on some spaces and rooms, wherever they ask in some workspaces.
+
+        `homes`: as in scope_covers; all of it belongs to one platform. Raises PlatformError.
+        """
+        await self.shared.synchronize()
+        named = audience.named_rooms(used).union(homes.values())
+        places = [Location.from_room(room) for room in sorted(named) if audience.is_channel_room(room)]
+        served = [place for place in places if place.platform in self.platforms]
+        channels = await asyncio.gather(*map(self._channels.get, served))
+        platform = min({*used.spaces, *homes.values()}, default="").partition(":")[0]
+        asker = audience.SoleReader("", platform, frozenset(workspaces) - {""}, adult=True)
+        return audience.find_readers(used, homes, asker, channels)
 
     async def _person_grants(
         self, location: Location, person: str, among: Scope | None

@@ -15,6 +15,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     answer_stops           who stopped an answer while it was written
     answer_repeats         questions that are answered again
     answer_renewals        answers that are written anew because a source changed
+    superseded_answers     posted answers that a newer message supersedes
     pending_redactions     documents whose change is not applied to answers yet
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
@@ -55,6 +56,7 @@ from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.control.renewals import AnswerRenewals
 from bot.store.control.repeats import AnswerRepeats
 from bot.store.control.stops import AnswerStops
+from bot.store.control.superseded import SupersededAnswers
 from bot.store.credentials.access_tokens import AccessTokens
 from bot.store.credentials.installations import Installations, InstallationStates
 from bot.store.documents import Conversations, Files
@@ -188,6 +190,7 @@ class BotStore:
         self.answer_stops = AnswerStops(database)
         self.answer_repeats = AnswerRepeats(database)
         self.answer_renewals = AnswerRenewals(database, clock)
+        self.superseded_answers = SupersededAnswers(database, self.answer_corrections, clock)
         self.feedback = Feedback(database)
         self.digests = Digests(database)
         self.watches = Watches(database)
@@ -196,7 +199,7 @@ class BotStore:
         self.experts = Experts(database)
         self.audit = AuditLog(database, clock)
         self.affected_answers = AffectedAnswers(database)
-        self.receipts = ErasureReceipts(database)
+        self.receipts = ErasureReceipts(database, process)
         self.shared_answers = SharedAnswers(database)
         self.personal = PersonalRecords(database)
         self.correction_changes = CorrectionChanges(database)

@@ -24,6 +24,12 @@ def message_key(room: str, id_: str) -> str:
     return f"{room}:message:{id_}"
 
 
+def parse_message_key(key: str) -> tuple[str, str]:
+    """The room and the id of a message; the inverse of `message_key`."""
+    room, _, id_ = key.partition(":message:")
+    return room, id_
+
+
 def source_keys(document: str, room: str, passage: str) -> frozenset[str]:
     """Return the keys of an answer's source: its document, and in a conversation also its message."""
     if _CONVERSATION.search(document):

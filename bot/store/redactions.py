@@ -166,6 +166,7 @@ def redact_answers(db: Connection, answers: Collection[str], clock: Clock, remov
     )
     _clear_comments(db, answers)
     db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM @list(?))", which)
+    db.execute("DELETE FROM superseded_answer WHERE answer IN (SELECT value FROM @list(?))", which)
     save_untouched(db, untouched)
     return posted
 
@@ -189,8 +190,21 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
     )
     using = {answer for answer, used in found if used}
     clear_answer_text(db, {answer for answer, _ in found} - using)
+    _end_supersessions(db, removed)
     db.executemany("DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys])
     return redact_answers(db, using, clock, removed)
+
+
+def _end_supersessions(db: Connection, removed: Collection[str]) -> None:
+    """Request no new text of answers any more because of messages that are gone; what was requested besides stays."""
+    gone = "FROM superseded_answer WHERE newer IN (SELECT value FROM @list(?))"
+    parameters = (text_list(sorted(removed)),)
+    db.execute(
+        "UPDATE answer_correction SET confirmed = false WHERE answer IN (SELECT id FROM answer WHERE state = 'done')"
+        f" AND answer IN (SELECT answer {gone} AND NOT marked)",
+        parameters,
+    )
+    db.execute(f"DELETE {gone}", parameters)
 
 
 def clear_answer_text(db: Connection, answers: Collection[str]) -> None:

@@ -10,6 +10,7 @@ AGAIN_BUTTON, DELETE_BUTTON = N_("Try again"), N_("Delete")
 REPLACED = N_("There is a newer answer to this question.")
 STOPPED = N_("Stopped.")
 RENEWED = N_("Changed since {day}: a source of this answer was removed, changed or replaced.")
+SUPERSEDED = N_("A newer message says otherwise: {link}.")
 NOT_STOPPED = N_("That answer is already complete.")
 NOT_THE_ASKER_OR_MANAGER = N_("Only the person who asked, or a manager, can do that.")
 

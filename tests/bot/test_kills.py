@@ -6,6 +6,7 @@ What it knows and shows in the end is the same. `--thorough` kills it at every m
 from __future__ import annotations
 
 import asyncio
+import json
 import zipfile
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
@@ -21,10 +22,15 @@ from PIL import Image
 from adapters.slack.export import open_export
 from bot.answers.digests import DigestWriter
 from bot.answers.review.verification import AnswerVerifier
+from bot.capabilities.caller import Caller
+from bot.capabilities.erasure.requests import ForgetMe
+from bot.capabilities.run import run_for_person
+from bot.ingest.erasure.receipt import check_signature
 from bot.ingest.service import IngestService
 from bot.platform.events import MessageReceived
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location, Person
+from bot.store import Subject
 from bot.store.schedules.digests import Digest
 from bot.store.sqlite_file import SqliteStore
 from engine.models import Scope
@@ -221,7 +227,33 @@ async def see_documents(bot: BotFixture) -> object:
     return await bot.document_texts(ROOF), files, signs, [(each.name, each.reason) for each in unread]
 
 
+async def say_and_ask(bot: BotFixture, _: WebServer) -> None:
+    bot.ingest_service.erasures.load_key()
+    await bot.post_indexed(ROOF, "ada", "The Tiles come on Monday.")
+    await bot.post_indexed(ROOF, "bob", "The Kiln is cold.")
+    await bot.ask(ROOF, "bob", ASKED)
+
+
+async def forget_ada(bot: BotFixture, _: WebServer) -> None:
+    """What the start completes, and then the request again, as it is still in the queue."""
+    await bot.ingest_service.complete_erasures()
+    caller = Caller("person", Subject("slack", "T1", "ada"), Scope.of("slack:T1:open"), ROOF, door="chat")
+    async for _result in run_for_person(bot.deps, caller, ForgetMe()):
+        pass
+
+
+async def see_receipts(bot: BotFixture) -> object:
+    assert await bot.store.receipts.list_abandoned() == []
+    found = [json.loads(each.document) for each in await bot.store.receipts.list_newest()]
+    assert len(found) == 1, "one erasure, one receipt"
+    check_signature(found[0], bot.ingest_service.erasures.load_key().public_key)
+    assert not await bot.ingest_service.erasures.find_remaining(found[0])
+    named = {kind: len(names) for kind, names in found[0]["erased"].items()}
+    return await bot.document_texts(ROOF), found[0]["counts"], named
+
+
 STORIES = {
+    "erasure": Story(say_and_ask, forget_ada, see_receipts),
     "digest": Story(prepare_digest, write_digest, see_digest),
     "verified answer": Story(ask, verify_answer, see_verified),
     "reply taken as answer": Story(ask, take_reply, see_verified),

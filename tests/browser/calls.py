@@ -104,6 +104,15 @@ PAGE_CALLS: dict[str, list[Call]] = {
         Call("/documents/item?key=<conversation>", "message name"),
         Call("/documents/item?key=<upload>", "upload"),
     ],
+    "GET /documents/readers": [
+        Call("/documents/readers?key=<file>", "channel"),
+        Call("/documents/readers?key=<upload>"),
+    ],
+    "GET /documents/forget": [
+        Call("/documents/forget?key=<file>", "question"),
+        Call("/documents/forget?key=<upload>"),
+    ],
+    "GET /documents/forget-me": [Call("/documents/forget-me", is_same=False)],
     "POST /documents/upload": [Call("/documents/upload", is_same=False)],
     "POST /documents/forget": [
         Call("/documents/forget", form={"key": "<file>"}, is_same=False),
@@ -215,6 +224,10 @@ API_CALLS: dict[str, list[Call]] = {
     "POST /api/v1/unshare-answer": [Call("/api/v1/unshare-answer", body={"answer": "<answer>"}, is_same=False)],
     "POST /api/v1/shared-answers": [Call("/api/v1/shared-answers", body={})],
     "POST /api/v1/shared-answer": [Call("/api/v1/shared-answer", body={"share": "<answer>"}, is_same=False)],
+    "POST /api/v1/readers": [
+        Call("/api/v1/readers", "channel", body={"document": "<file>"}),
+        Call("/api/v1/readers", "channel", body={"channel": "<room>"}),
+    ],
     "POST /api/v1/search": [
         Call("/api/v1/search", "message file", {"text": "password", "limit": 100}, is_same=False),
         Call("/api/v1/search", "message", {"channel": "<channel>"}),

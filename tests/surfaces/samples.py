@@ -17,6 +17,7 @@ from bot.capabilities.graph import requests as graph
 from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance
 from bot.capabilities.management import requests as management
+from bot.capabilities.readers import requests as readers
 from bot.capabilities.sources import requests as sources
 from bot.capabilities.watches import requests as watches
 from bot.permissions.audience import EMPTY_SCOPE
@@ -88,6 +89,7 @@ WORDS = {
     "list-unread-items": "connect unread none",
     "watch": "watch the tiles",
     "watches": "watches",
+    "readers": "readers",
     "decisions": "decisions",
     "unwatch": "unwatch all",
 }
@@ -127,6 +129,7 @@ ARGV = {
     "list-unread-items": ("source", "unread", "none"),
     "watch": ("watch", "the tiles"),
     "watches": ("watches",),
+    "readers": ("readers",),
     "decisions": ("decisions",),
     "unwatch": ("unwatch", "all"),
     "reindex": ("reindex",),
@@ -275,12 +278,13 @@ def build_channel_samples(room: str) -> dict[str, Sample]:
 
 
 def build_watch_samples() -> dict[str, Sample]:
-    """A sample for each capability about standing requests and decisions."""
+    """A sample for each capability about standing requests, decisions and readers."""
     requested: dict[str, Any] = {
         "watch": watches.AddWatch("the tiles"),
         "watches": watches.ListWatches(),
         "unwatch": watches.EndWatch("all"),
         "decisions": decisions.ListDecisions(),
+        "readers": readers.FindReaders(),
     }
     fields = {name: dataclasses.asdict(request) for name, request in requested.items()}
     return {

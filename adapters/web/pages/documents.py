@@ -19,12 +19,14 @@ from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.maintenance.results import MyData
+from bot.capabilities.readers.requests import FindReaders
+from bot.capabilities.readers.results import ReadersFound
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
-from bot.capabilities.results import Completed, DocumentList, Erased, Forgotten
+from bot.capabilities.results import Completed, DocumentList, Erased, ErasureRehearsal, Forgotten
 from bot.texts.access.readers import describe_own_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from engine import DocumentInfo
 
@@ -87,10 +89,35 @@ async def show_document(
     return await render_page(http, access, "document.html", **values)
 
 
+@router.get("/documents/readers")
+async def show_readers(http: Request, access: PageAccess, key: Key) -> Response:
+    """Say who can find a document."""
+    found = await get_result(http, access, FindReaders(key), ReadersFound)
+    return render_part("parts/improved.html", lines=[found.text])
+
+
 @router.post("/documents/upload")
 async def upload_document(http: Request, access: PageAccess) -> StreamingResponse:
     """Add a file, and stream each step as lines of JSON."""
     return await open_stream(list_upload_events(add_upload(http, access), http.app.state.clock), StreamFormat(NDJSON))
+
+
+@router.get("/documents/forget")
+async def rehearse_forget(
+    http: Request,
+    access: PageAccess,
+    key: Key,
+    title: OptionalKey = "",
+    target: Literal["#documents", "#document"] = "#documents",
+) -> Response:
+    """Say what goes with a document, with a button that has it forgotten."""
+    would = await get_result(http, access, Forget(key, dry_run=True), ErasureRehearsal)
+    asked = f"Forget “{title or key}”? It is removed for good, with what was answered from it."
+    return _render_dialog(asked, would, {"address": "/documents/forget", "target": target, "key": key, "title": title})
+
+
+def _render_dialog(asked: str, would: ErasureRehearsal, values: Mapping[str, str]) -> Response:
+    return render_part("parts/forget.html", asked=asked, rehearsal=would.text, label="Forget it", **values)
 
 
 @router.post("/documents/forget")
@@ -118,6 +145,14 @@ async def show_my_data(http: Request, access: PageAccess) -> Response:
 async def download_my_data(http: Request, access: PageAccess) -> Response:
     """Give the visitor what is stored about them, one record a line."""
     return await build_download(perform(http, access, ExportMyData()))
+
+
+@router.get("/documents/forget-me")
+async def rehearse_forget_me(http: Request, access: PageAccess) -> Response:
+    """Say what goes with the visitor, with a button that has it forgotten."""
+    would = await get_result(http, access, ForgetMe(dry_run=True), ErasureRehearsal)
+    asked = "Forget everything that you wrote, shared and asked? It cannot be undone."
+    return _render_dialog(asked, would, {"address": "/documents/forget-me", "target": "#documents", "key": ""})
 
 
 @router.post("/documents/forget-me")

@@ -1,7 +1,8 @@
-"""Write a redacted answer anew in place: what stays of it, and what the question gives when it is asked again.
+"""Write an answer anew in place: what stays of it, and what the question gives when it is asked again.
 
-The text of the removed source is deleted from the store before; the new text is stored before it is posted, so that
-after a crash the same text is posted, and nothing is asked twice.
+The text of a removed source is deleted from the store before. What a newer message supersedes stays until there is a
+new text, and gets a mark if there will be none. Either is stored before it is posted, so that after a crash the same
+text is posted, and nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -13,24 +14,28 @@ import structlog
 
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.renewal.asking import AnswerAsker, FreshAnswer
-from bot.answers.renewal.merging import merge_results, result_of
+from bot.answers.renewal.merging import is_current, keep_current, merge_results, put_before, result_of
 from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.platform.models import Location
 from bot.text.format import format_day
 from bot.text.markdown import markdown_link
 from bot.text.splitting import split_message
 from bot.texts import control as control_texts
 
 if TYPE_CHECKING:
+    from bot.answers.request import AnswerRequest
     from bot.answers.service import AnswerService
     from bot.context import BotContext
     from bot.platform.ports import ReplyTarget
     from bot.store import StoredAnswer
     from bot.store.control.renewals import RenewalOutcome
+    from bot.store.control.superseded import Supersession
 
 log = structlog.get_logger(__name__)
 
-Renewal = Literal["posted", "later", "notice"]  # what became of an answer, or what is to become of it
+# What became of an answer, or what is to become of it; "kept": it stays as it is posted.
+Renewal = Literal["posted", "later", "notice", "kept"]
 
 INDEXING_WAIT = 30.0  # seconds after a change, during which its new text may become searchable
 
@@ -49,31 +54,52 @@ class AnswerRenewer:
 
         `requested_at`: when its source changed, in seconds since 1970.
         """
+        answers = self._context.store.answers
+        stored = await answers.get(target.answer)
+        newer = await self._context.store.superseded_answers.get(target.answer)
+        is_superseded = newer is not None and stored is not None and stored.state == "done"
         if self._settings.renew_answers == "off":
-            return "notice"
-        stored = await self._context.store.answers.get(target.answer)
-        if stored is not None and stored.state == "redacted":
-            written = await self._rewrite(stored, requested_at)
-            if written is not None:
+            return "kept" if is_superseded else "notice"
+        if stored is not None and (is_superseded or stored.state == "redacted"):
+            write = self._update(stored, newer, requested_at) if newer else self._rewrite(stored, requested_at)
+            if (written := await write) is not None:
                 return written
-            stored = await self._context.store.answers.get(target.answer)
+            stored = await answers.get(target.answer)
         if stored is not None and stored.state == "started":
             return "later"  # somebody asks again
         if stored is None or stored.state != "done":
             return "notice"
         return await self._post(target, stored)
 
+    async def _update(self, stored: StoredAnswer, newer: Supersession, requested_at: float) -> Renewal | None:
+        """Store the new text of an answer that a message supersedes, or its mark; None if either is stored."""
+        if newer.is_marked:
+            return None
+        began = self._context.clock.time()
+        asked = await self._ask_again(stored, began - requested_at)
+        if asked is None:
+            return "later"
+        request, fresh = asked
+        outcome: RenewalOutcome = "marked"
+        if request and fresh.result and is_current(fresh.result, newer.newer, newer.replaced):
+            outcome, kept = "renewed", keep_current(stored, newer.replaced)
+            limit = self._context.platform_for(stored.location).limits.max_length
+            result = put_before(fresh.result, kept, limit // 2)  # with its links and sources it fits into a message
+            is_stored = await self._renewals.save(stored, request.text, result, began)
+        else:
+            is_stored = await self._context.store.superseded_answers.mark(stored.id, newer.newer)
+        await self._renewals.record(stored.location, stored.id, outcome if is_stored else "failed", fresh.tokens)
+        return None if is_stored else "later"  # a source was removed meanwhile
+
     async def _rewrite(self, stored: StoredAnswer, requested_at: float) -> Renewal | None:
-        """Store the new text of an answer; None if it is stored."""
+        """Store the new text of a redacted answer; None if it is stored."""
         if obstacle := self._find_obstacle(stored):
             return await self._give_up(stored, obstacle)
         began = self._context.clock.time()
-        request, fresh = await self._asker.find_request(stored), FreshAnswer()
-        if request is not None and await self._may_ask(stored):
-            asked = await self._asker.ask(request, wait=began - requested_at < INDEXING_WAIT)
-            if asked is None:
-                return "later"
-            fresh = asked
+        asked = await self._ask_again(stored, began - requested_at)
+        if asked is None:
+            return "later"
+        request, fresh = asked
         result = merge_results(result_of(stored), fresh.result)
         if not result.text:
             return await self._give_up(stored, "nothing" if stored.message_id else "command", fresh.tokens)
@@ -83,6 +109,14 @@ class AnswerRenewer:
         outcome: RenewalOutcome = "shortened" if fresh.result is None else "renewed"
         await self._renewals.record(stored.location, stored.id, outcome, fresh.tokens)
         return None
+
+    async def _ask_again(self, stored: StoredAnswer, since: float) -> tuple[AnswerRequest | None, FreshAnswer] | None:
+        """The question of an answer, and what it gives now; None to try later. `since`: seconds since the change."""
+        request = await self._asker.find_request(stored)
+        if request is None or not await self._may_ask(stored):
+            return request, FreshAnswer()
+        fresh = await self._asker.ask(request, wait=since < INDEXING_WAIT)
+        return None if fresh is None else (request, fresh)
 
     def _find_obstacle(self, stored: StoredAnswer) -> RenewalOutcome | None:
         if stored.private:
@@ -113,15 +147,24 @@ class AnswerRenewer:
             return "later" if allowed is None else "notice"
         platform = self._context.platform_for(stored.location)
         language = await self._context.find_channel_language(stored.location, stored.asker)
+        newer = await self._context.store.superseded_answers.get(stored.id)
         with use_language(language):
-            text = format_renewed(stored, platform.limits.max_length)
+            heading = gettext(control_texts.RENEWED).format(day=format_day(stored.time))
+            if newer is not None:
+                heading = _format_mark(platform.message_link(Location.from_room(newer.room), newer.message))
+            text = format_renewed(stored, heading, platform.limits.max_length)
         await platform.replace_answer(target, text)
         return "posted"
 
 
-def format_renewed(stored: StoredAnswer, limit: int) -> str:
-    """The text of a renewed answer with its sources, in one message of at most `limit` characters."""
-    heading = gettext(control_texts.RENEWED).format(day=format_day(stored.time))
+def _format_mark(link: str) -> str:
+    """The mark of an answer that a newer message supersedes."""
+    named = gettext("its message")
+    return gettext(control_texts.SUPERSEDED).format(link=markdown_link(named, link) if link else named)
+
+
+def format_renewed(stored: StoredAnswer, heading: str, limit: int) -> str:
+    """The text of an answer with its sources below a heading, in one message of at most `limit` characters."""
     whole = f"_{heading}_\n\n{link_citations(stored.text, source_urls(stored.sources))}"
     listed = "\n".join(f"{source.number}. {markdown_link(source.title, source.link)}" for source in stored.sources)
     if len(whole) + len(listed) + 2 <= limit:

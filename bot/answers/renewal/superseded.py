@@ -1,4 +1,4 @@
-"""Find posted answers whose cited messages a new message replaces, and have them written anew.
+"""Find posted answers whose cited messages a new or edited message replaces, and have them written anew.
 
 What replaces what is decided by the rules by which an answer shows a newer statement before an older one.
 """
@@ -20,7 +20,7 @@ from engine.llm.offline.supersession.sources import find_replaced_sources
 
 if TYPE_CHECKING:
     from bot.context import BotContext
-    from bot.platform.models import Location, Message
+    from bot.platform.models import Message
     from bot.store import AnswerSource
     from bot.store.control.renewals import CitingAnswer
 
@@ -30,7 +30,7 @@ MIN_COMMON_WORDS = 2  # of a message and what an answer cites
 MAX_ANSWERS = 50  # that are compared with a message, the newest
 
 
-class SupersededAnswers:
+class SupersessionFinder:
     """Compares new messages with what posted answers cite."""
 
     def __init__(self, context: BotContext) -> None:
@@ -40,33 +40,30 @@ class SupersededAnswers:
     async def check(self, message: Message) -> None:
         """Have the answers written anew that cite what this indexed message replaces, where its room may be read.
 
-        Nothing was removed, so an answer stays as it is once the tokens of the day are spent.
+        Nothing was removed, so an answer stays as it is until there is a new text, or else with a mark.
         """
-        if self._context.settings.renew_answers != "on" or not message.text.strip() or message.own:
+        if self._context.settings.renew_answers == "off" or not message.text.strip() or message.own:
             return
         words = content_words(message.text)
         if len(words) < MIN_COMMON_WORDS:
             return
         alike = [answer for answer in await self._list_citing(message) if _is_alike(words, answer)]
         record = await self._store.messages.get(message.location.room, message.id) if alike else None
-        if record is None or not record.document or await self._is_budget_spent(message.location):
+        if record is None or not record.document:
             return
         newer = await self._describe(message, record.document)
         for answer in alike:
-            await self._redact_replaced(answer, newer)
+            await self._request_new_text(answer, newer)
 
     async def _list_citing(self, message: Message) -> list[CitingAnswer]:
         since = self._context.clock.now() - timedelta(days=self._context.settings.renew_answers_days)
-        found = await self._store.answer_renewals.list_citing(message.location, since, message.time, MAX_ANSWERS)
+        until = self._context.clock.now() if message.edited else message.time
+        found = await self._store.answer_renewals.list_citing(message.location, since, until, MAX_ANSWERS)
         if len(found) >= MAX_ANSWERS:
             log.info("answer.superseded_limit_reached", channel=message.location.room, answers=len(found))
         return found
 
-    async def _is_budget_spent(self, place: Location) -> bool:
-        limit = self._context.settings.renew_answers_tokens
-        return bool(limit) and await self._store.answer_renewals.count_tokens(place) >= limit
-
-    async def _redact_replaced(self, answer: CitingAnswer, newer: Source) -> None:
+    async def _request_new_text(self, answer: CitingAnswer, newer: Source) -> None:
         cited = [_to_source(source) for source in answer.sources if source.time is not None]
         replaced = await asyncio.to_thread(find_replaced_sources, (newer, *cited))
         older = {each.older for each in replaced if each.newer == newer.number}
@@ -75,7 +72,7 @@ class SupersededAnswers:
             return
         provenance = Provenance(Scope(frozenset(), frozenset({newer.room})), {}, 0.0)
         if await can_read(self._context.audience, provenance, answer.location):
-            await self._store.answers.redact_one(answer.id, keys)
+            await self._store.superseded_answers.add(answer.id, message_key(newer.room, newer.passage), keys)
 
     async def _describe(self, message: Message, document: str) -> Source:
         location, name = message.location, message.author

@@ -165,6 +165,11 @@ class AccessControl:
             raise NotConnected(f"There is no connection to {subject.platform}.")
         return self._audience
 
+    def find_audience(self, spaces: Iterable[str]) -> AudienceResolver | None:
+        """What tells who reads these spaces; None for those of the terminal and of platforms that are not connected."""
+        platforms = {space.partition(":")[0] for space in spaces}
+        return self._audience if self._audience is not None and platforms <= self._audience.platforms.keys() else None
+
     async def authenticate(self, text: str) -> AccessToken:
         """The token with this text. Raises InvalidToken, with one message whatever is wrong."""
         id_, secret = parse_token(text)

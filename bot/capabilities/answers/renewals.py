@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "renewed": "written anew",
     "shortened": "shortened",
+    "marked": "marked because a newer message says otherwise",
     "nothing": "replaced by a notice because nothing answers them now",
     "command": "replaced by a notice because the words of a command are not kept",
     "old": "replaced by a notice because they are too old",

@@ -51,9 +51,10 @@ async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[
     if request.dry_run:
         yield erasure.rehearse()
         return
-    for done, key in enumerate(keys):
-        yield ProgressUpdate("forgetting", done, len(keys))
-        await deps.forget_document(key)
+    async with erasure.completing("forget", {}):
+        for done, key in enumerate(keys):
+            yield ProgressUpdate("forgetting", done, len(keys))
+            await deps.forget_document(key)
     async for step in erase_bytes(deps):
         yield step
     receipt = await erasure.give_receipt("forget", {})
@@ -110,7 +111,8 @@ async def _forget_message(deps: Deps, caller: Caller, request: Forget) -> Forgot
     erasure = await measure(deps, caller, lambda planner: planner.plan_message(room, id_))
     if request.dry_run:
         return erasure.rehearse()
-    await parts.ingest.forget_message(found.place, id_)
+    async with erasure.completing("forget", {}):
+        await parts.ingest.forget_message(found.place, id_)
     receipt = await erasure.give_receipt("forget", {})
     what = f"the message of {format_utc(found.record.time)} and its files"
     done = Forgotten(say_forgotten(deps, what), room=room, time=found.record.time, receipt=receipt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from bot.store.audit.chain import NOBODY
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
@@ -32,6 +33,16 @@ class MeasuredRequest:
     erasures: Erasures | None
     measured: MeasuredErasure | None
     caller: Caller
+
+    @asynccontextmanager
+    async def completing(self, action: str, asked: Mapping[str, str]) -> AsyncIterator[None]:
+        """Erase within it, so that a restart completes what was begun. Parameters as in `give_receipt`."""
+        if self.erasures is None:
+            yield
+            return
+        owner = NOBODY if self.caller.is_owner else self.caller.subject
+        async with self.erasures.completing(action, asked, self.measured, owner):
+            yield
 
     async def give_receipt(self, action: str, asked: Mapping[str, str]) -> dict[str, Any]:
         """The receipt once it is done; empty if there can be none. `asked`: ids that the caller may see."""

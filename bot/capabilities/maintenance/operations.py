@@ -47,12 +47,13 @@ async def forget_workspace(deps: Deps, caller: Caller, request: ForgetWorkspace)
         yield erasure.rehearse()
         return
     yield ProgressUpdate("forgetting")
-    channels = await parts.ingest.forget_workspace(request.platform, request.workspace)
+    where = f"{request.platform}:{request.workspace}"
+    async with erasure.completing("forget-workspace", {"workspace": where}):
+        channels = await parts.ingest.forget_workspace(request.platform, request.workspace)
     async for step in erase_bytes(deps):
         yield step
-    what = f"{request.platform}:{request.workspace} ({pluralize(channels, 'channel')})"
-    receipt = await erasure.give_receipt("forget-workspace", {"workspace": f"{request.platform}:{request.workspace}"})
-    yield Erased(say_forgotten(deps, what), receipt)
+    receipt = await erasure.give_receipt("forget-workspace", {"workspace": where})
+    yield Erased(say_forgotten(deps, f"{where} ({pluralize(channels, 'channel')})"), receipt)
 
 
 async def reindex(deps: Deps, _caller: Caller, _request: Reindex) -> AsyncGenerator[OperationResult]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.forget import erase_bytes
 from bot.capabilities.ingest.estimates import add_model_cost
 from bot.capabilities.ingest.progress import wait_until_indexed
+from bot.capabilities.readers.operations import describe_target
+from bot.capabilities.readers.targets import ReaderTarget
 from bot.capabilities.results import Completed, EstimateResult, IngestFailure, Listing, ProgressUpdate, SourceReport
-from bot.capabilities.sources.places import can_see, find_place
-from bot.errors import NotPermitted
+from bot.capabilities.sources.places import find_place, find_source, list_visible
+from bot.errors import NotPermitted, PlatformError
 from bot.i18n import gettext
 from bot.ingest.sources.places import count_nouns, is_own_room
 from bot.ingest.sources.service import SourceDraft
@@ -19,7 +21,7 @@ from bot.ingest.sources.sync import describe_trouble
 from bot.platform.document_source import find_source_kind, load_source_kind
 from bot.text.format import format_utc
 from engine import Scope
-from engine.errors import ModelError, NotFound
+from engine.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -46,7 +48,7 @@ async def list_sources(deps: Deps, caller: Caller, _request: ListSources) -> Asy
     """Yield the sources of places that the caller reads."""
     parts = await deps.parts.open()
     counts = await parts.store.sources.count_items()
-    rows = [await _describe(parts, caller, record, counts) for record in await _list_visible(parts, caller)]
+    rows = [await _describe(parts, caller, record, counts) for record in await list_visible(parts, caller)]
     yield Listing(COLUMNS, tuple(rows))
 
 
@@ -90,7 +92,7 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
         size = await sources.measure(record, with_tokens=with_tokens)
         if with_tokens and size.tokens is not None:
             yield await add_model_cost(deps, EstimateResult(size.documents, 0, size.tokens, size.is_whole))
-        sentence = await sources.describe_audience(record, size.documents)
+        sentence = await _describe_audience(parts, caller, record, size.documents)
         if request.confirmed:
             await sources.add(record)
     if not request.confirmed:
@@ -100,6 +102,15 @@ async def add_source(deps: Deps, caller: Caller, request: AddSource) -> AsyncGen
     if caller.is_owner:
         async for step in _sync_all(deps, [record]):
             yield step
+
+
+async def _describe_audience(parts: BotParts, caller: Caller, record: SourceRecord, count: int) -> str:
+    """Who will find how much; managers are told who these people are, as far as that is known now."""
+    sentence, people = await parts.ingest.sources.describe_audience(record, count), ""
+    with suppress(PlatformError):
+        space = await parts.ingest.sources.find_space(record)
+        people = (await describe_target(parts, caller, ReaderTarget.of_room(record.room, space))).people
+    return f"{sentence} {people}".strip()
 
 
 async def remove_source(deps: Deps, caller: Caller, request: RemoveSource) -> AsyncGenerator[OperationResult]:
@@ -141,7 +152,7 @@ async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncG
     Raises NotFound, SourceUnavailable, and NotPermitted for others than the owner who confirm that much is gone.
     """
     parts = await deps.parts.open()
-    chosen = [await _find(parts, caller, request.name)] if request.name else await _list_visible(parts, caller)
+    chosen = [await find_source(parts, caller, request.name)] if request.name else await list_visible(parts, caller)
     if caller.is_owner:
         await parts.ingest.sources.delete_unknown_copies()
         async for step in _sync_all(deps, chosen, forget_missing=request.forget_missing):
@@ -195,22 +206,7 @@ async def _wait_until_indexed(deps: Deps, record: SourceRecord) -> AsyncGenerato
         yield ProgressUpdate("indexing", trouble=str(error))
 
 
-async def _list_visible(parts: BotParts, caller: Caller) -> list[SourceRecord]:
-    return [source for source in await parts.ingest.sources.list_all() if await can_see(parts, caller, source)]
-
-
 async def _open_source(deps: Deps, caller: Caller, name: str) -> tuple[BotParts, SourceRecord]:
     """The parts of the bot, and the source of a request. Raises NotFound."""
     parts = await deps.parts.open()
-    return parts, await _find(parts, caller, name)
-
-
-async def _find(parts: BotParts, caller: Caller, name: str) -> SourceRecord:
-    """A source that the caller may know of; others do not exist for them. Raises NotFound."""
-    found = [record for record in await _list_visible(parts, caller) if name.casefold() in {record.name, record.id}]
-    if not found:
-        raise NotFound(
-            gettext("There is no source “{name}”.").format(name=name),
-            hint=gettext("The list of sources shows their names."),
-        )
-    return found[0]
+    return parts, await find_source(parts, caller, name)

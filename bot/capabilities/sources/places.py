@@ -67,6 +67,22 @@ async def can_see(parts: BotParts, caller: Caller, record: SourceRecord) -> bool
         return False
 
 
+async def list_visible(parts: BotParts, caller: Caller) -> list[SourceRecord]:
+    """The sources that a caller may know of."""
+    return [source for source in await parts.ingest.sources.list_all() if await can_see(parts, caller, source)]
+
+
+async def find_source(parts: BotParts, caller: Caller, name: str) -> SourceRecord:
+    """A source that the caller may know of; others do not exist for them. Raises NotFound."""
+    found = [record for record in await list_visible(parts, caller) if name.casefold() in {record.name, record.id}]
+    if not found:
+        raise NotFound(
+            gettext("There is no source “{name}”.").format(name=name),
+            hint=gettext("The list of sources shows their names."),
+        )
+    return found[0]
+
+
 def resolve_option(name: str, value: str, here: str) -> str:
     """The value of an option as it is kept: the path of a secret is absolute, since it is read from other folders."""
     return str(resolve_path(value, here)) if name == SECRET_FILE and value else value

@@ -1,1 +1,1 @@
-"""Commands that list decisions and tasks, and what is watched in a space."""
+"""Commands that list decisions and tasks, what is watched in a space, and who could find something."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict, dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Collection, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping
 
     from bot.context import BotContext
     from bot.ingest.erasure.keys import InstallationKey
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ID_BYTES = 6
+COMPLETED_LATELY = timedelta(hours=1)  # in which a request that was interrupted is made again
 MAX_TITLES = 20  # of a rehearsal; further ones are counted
 
 
@@ -46,13 +48,14 @@ class ErasureReader:
 class MeasuredErasure:
     """A plan with how much goes, by kind.
 
-    `questions` and `answers` (id, attempt): those that the reader may see.
+    `questions` and `answers` (id, attempt): those that the reader may see. `id`: of its receipt.
     """
 
     plan: ErasurePlan
     counts: Mapping[str, int]
     questions: tuple[str, ...] = ()
     answers: tuple[tuple[str, int], ...] = field(default=(), repr=False)
+    id: str = field(default_factory=lambda: secrets.token_hex(ID_BYTES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +103,65 @@ class Erasures:
             log.error("erasure.not_measured", error=type(error).__name__)  # noqa: TRY400 - no bug
             return None
 
+    @asynccontextmanager
+    async def completing(
+        self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure | None, owner: Subject = NOBODY
+    ) -> AsyncIterator[None]:
+        """Erase within it: if the process ends before the receipt is given, the next one completes what was begun.
+
+        Parameters as in `give_receipt`; without an erasure nothing is kept.
+        """
+        if erasure is None or not await self._begin(action, asked, erasure, owner):
+            yield
+            return
+        try:
+            yield
+        except Exception:  # of a process that goes on, and whoever asked is told
+            await self._store.receipts.cancel(erasure.id)
+            raise
+
+    async def _begin(self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject) -> bool:
+        try:
+            key = self.load_key()
+            await self._store.receipts.begin(await self._sign(key, action, asked, erasure, owner))
+        except (BadSetting, OSError, EngineError) as error:  # a full disk keeps nobody from erasing
+            log.warning("erasure.not_begun", error=type(error).__name__)
+            return False
+        return True
+
+    async def complete(self, begun: StoredReceipt) -> None:
+        """Give the receipt of an erasure that was begun before a restart, and is done now. Raises as `load_key`."""
+        receipt = {**json.loads(begun.document), **await self._describe_end()}
+        await self._store.receipts.add(replace(begun, document=json.dumps(self._sign_again(receipt))))
+
     async def give_receipt(
         self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject = NOBODY
     ) -> dict[str, Any]:
         """The signed receipt of an erasure that is done; empty if the key cannot be used.
 
-        `asked`: ids that the reader may see. `owner`: who gets it.
+        `asked`: ids that the reader may see. `owner`: who gets it. If nothing went because a restart had completed what
+        was asked, it is the receipt of that.
         """
         try:
             key = self.load_key()
         except (BadSetting, OSError) as error:
             log.error("receipt.not_signed", error=type(error).__name__)  # noqa: TRY400 - no bug
             return {}
-        receipt = await self._build(key, action, asked, erasure)
-        stored = StoredReceipt(
-            receipt["id"], self._context.clock.now(), self.name_owner(key, owner), action, json.dumps(receipt)
-        )
+        stored = await self._sign(key, action, asked, erasure, owner)
         try:
+            if not any(erasure.counts.values()) and (former := await self._find_completed(stored)):
+                await self._store.receipts.cancel(erasure.id)
+                return former
             await self._store.receipts.add(stored)
         except EngineError as error:
             log.error("receipt.not_kept", error=type(error).__name__)  # noqa: TRY400 - what was erased is erased
-        return receipt
+        return dict(json.loads(stored.document))
+
+    async def _find_completed(self, stored: StoredReceipt) -> dict[str, Any]:
+        """The receipt of what a restart completed a moment ago for the same request; empty if there is none."""
+        latest = await self._store.receipts.get_latest(stored.owner, stored.action, stored.time - COMPLETED_LATELY)
+        found: dict[str, Any] = json.loads(latest.document) if latest else {}
+        return found if found and found["asked"] == json.loads(stored.document)["asked"] else {}
 
     def load_key(self) -> InstallationKey:
         """The key of this installation, made at first use. Raises BadSetting and OSError."""
@@ -138,30 +179,33 @@ class Erasures:
             return key.compute_name("space", owner.space)
         return key.compute_name("person", owner.platform, owner.person) if owner.person else ""
 
-    async def _build(
-        self, key: InstallationKey, action: str, asked: Mapping[str, str], erasure: MeasuredErasure
-    ) -> dict[str, Any]:
-        from bot.ingest.erasure.receipt import sign_receipt  # noqa: PLC0415 - as above
-
-        now, head = self._context.clock.now(), await self._store.audit.get_head()
+    async def _sign(
+        self, key: InstallationKey, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject
+    ) -> StoredReceipt:
+        """The receipt of an erasure, signed now."""
         plan = erasure.plan
         erased = {
             "documents": sorted(key.compute_name("document", file) for file in plan.files),
             "messages": sorted(key.compute_name("message", *message) for message in plan.messages),
             "answers": sorted(key.compute_name("answer", id_, str(attempt)) for id_, attempt in erasure.answers),
         }
+        named = {"id": erasure.id, "action": action, "asked": dict(asked), "counts": dict(erasure.counts)}
+        receipt = self._sign_again({**named, "erased": erased, **await self._describe_end()})
+        time, whose = self._context.clock.now(), self.name_owner(key, owner)
+        return StoredReceipt(erasure.id, time, whose, action, json.dumps(receipt))
+
+    async def _describe_end(self) -> dict[str, Any]:
+        """What a receipt says of the end of its erasure, if that is now."""
+        now, head = self._context.clock.now(), await self._store.audit.get_head()
         gone_by = now + timedelta(seconds=self._context.engine_context.erasing_seconds)
-        receipt = {
-            "id": secrets.token_hex(ID_BYTES),
-            "time": now.isoformat(),
-            "action": action,
-            "asked": dict(asked),
-            "counts": dict(erasure.counts),
-            "erased": erased,
-            "gone_by": gone_by.isoformat(),
-            "audit": {"number": head.number, "hash": head.hash},
-        }
-        return sign_receipt(receipt, key)
+        audit = {"number": head.number, "hash": head.hash}
+        return {"time": now.isoformat(), "gone_by": gone_by.isoformat(), "audit": audit}
+
+    def _sign_again(self, receipt: Mapping[str, Any]) -> dict[str, Any]:
+        from bot.ingest.erasure.receipt import sign_receipt  # noqa: PLC0415 - as above
+
+        unsigned = {name: value for name, value in receipt.items() if name != "signature"}
+        return sign_receipt(unsigned, self.load_key())
 
     async def find_remaining(self, receipt: Mapping[str, Any]) -> RemainingParts:
         """What is stored now of what a receipt names, whose signature was checked with the key of this installation."""

@@ -155,6 +155,12 @@ class SourceService:
             return name_readers(await self._find_audience(Location.from_room(record.room)), name)
         return name_readers("workspace", ":".join(workspace)) if workspace else name_readers("terminal", record.space)
 
+    async def find_space(self, record: SourceRecord) -> str:
+        """The space of what will be read of a source. Raises PlatformError."""
+        if is_own_room(record):
+            return record.space
+        return await self._context.audience.get_home_space(Location.from_room(record.room))
+
     async def _find_audience(self, channel: Location) -> SourceAudience:
         """Who finds the documents of a channel at present."""
         try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine import Clock
     from engine.storage.sql.connection import Connection
 
-RenewalOutcome = Literal["renewed", "shortened", "nothing", "private", "old", "command", "failed"]
+RenewalOutcome = Literal["renewed", "shortened", "nothing", "private", "old", "command", "failed", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class AnswerRenewals:
         self._database = database
         self._clock = clock
 
-    async def save(self, redacted: StoredAnswer, question: str, result: AnswerResult, began: float) -> bool:
-        """Store the new text of a redacted answer; False if a source of it was removed since `began`.
+    async def save(self, former: StoredAnswer, question: str, result: AnswerResult, began: float) -> bool:
+        """Store the new text of an answer; False if it changed meanwhile, or a source was removed since `began`.
 
-        `redacted`: as it was read, with the sentences that stay. `began`: when the new text was begun (seconds since
-        1970).
+        `former`: as it was read, redacted with the sentences that stay, or superseded. `began`: when the new text was
+        begun (seconds since 1970).
         """
-        return await self._database.write(_save, redacted, question, result, self._clock, began)
+        return await self._database.write(_save, former, question, result, self._clock, began)
 
     async def record(self, place: Location, answer: str, outcome: RenewalOutcome, tokens: int = 0) -> None:
         """Record what came of an answer, and the tokens that its new text cost today."""
@@ -98,19 +98,19 @@ class AnswerRenewals:
 
 
 def _save(
-    db: Connection, redacted: StoredAnswer, question: str, result: AnswerResult, clock: Clock, began: float
+    db: Connection, former: StoredAnswer, question: str, result: AnswerResult, clock: Clock, began: float
 ) -> bool:
     begun = db.execute_fetchall(
         "UPDATE answer SET state = 'done', question = ?, stopped_by = '', attempt = attempt + 1,"
         " repeat_event = 'renewal', repeated_at = ?"
-        " WHERE id = ? AND state = 'redacted' AND attempt = ? AND text = ? RETURNING id",
-        (question, int(began * 1e6), redacted.id, redacted.attempt, redacted.text),
+        " WHERE id = ? AND state = ? AND attempt = ? AND text = ? RETURNING id",
+        (question, int(began * 1e6), former.id, former.state, former.attempt, former.text),
     )
     if not begun:
         return False
-    db.execute("DELETE FROM feedback WHERE answer = ?", (redacted.id,))
-    save_result(db, redacted.id, result)
-    return redact_removed(db, redacted.id, clock)[0]
+    db.execute("DELETE FROM feedback WHERE answer = ?", (former.id,))
+    save_result(db, former.id, result)
+    return redact_removed(db, former.id, clock)[0]
 
 
 def _finish(db: Connection, answer: str, attempts: int, *, renewed: bool) -> bool:

@@ -12,6 +12,7 @@ from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from collections.abc import Set as AbstractSet
 
     from bot.store.models import AnswerSource
     from engine.storage.sql.connection import Connection
@@ -68,17 +69,27 @@ def _keep(
     db: Connection, id_: str, text: str, sources: str, spaces: str, removed: frozenset[str]
 ) -> UntouchedText | None:
     """What stays of one answer; None if it may use removed texts without citing them."""
-    cited = ANSWER_SOURCES.validate_json(sources)
-    keys = {source: source_keys(source.document, source.room, source.passage) for source in cited}
-    gone = frozenset().union(*(found for found in keys.values() if found & removed))
     used = db.execute_fetchall("SELECT key FROM answer_provenance WHERE answer = ? AND used", (id_,))
-    if not {key for (key,) in used} & removed <= gone:
+    kept = select_untouched(text, ANSWER_SOURCES.validate_json(sources), {key for (key,) in used}, removed)
+    return None if kept is None else UntouchedText(id_, *kept, spaces)
+
+
+def select_untouched(
+    text: str, cited: Collection[AnswerSource], used: AbstractSet[str], removed: AbstractSet[str]
+) -> tuple[str, tuple[AnswerSource, ...]] | None:
+    """The sentences of a text that rest on none of the removed keys, with their sources.
+
+    `used`: the keys of all that it rests on; None if removed ones are among them that it does not cite.
+    """
+    keys = {each: source_keys(each.document, each.room, each.passage) for each in cited}
+    gone = frozenset().union(*(found for found in keys.values() if found & removed))
+    if not used & removed <= gone:
         return None
     left = [source for source in cited if not keys[source] & removed]
     lost = " ".join(_describe(source) for source in cited if keys[source] & removed)
     kept = keep_explained(text, {source.number: _describe(source) for source in left}, lost)
     numbers = cited_numbers(kept)
-    return UntouchedText(id_, kept, tuple(source for source in left if source.number in numbers), spaces)
+    return kept, tuple(source for source in left if source.number in numbers)
 
 
 def _describe(source: AnswerSource) -> str:

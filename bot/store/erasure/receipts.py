@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.database import Database, Row
 
 _COLUMNS = "id, time, owner, action, document"
 
@@ -27,17 +28,46 @@ class StoredReceipt:
 
 
 class ErasureReceipts:
-    """Receipts of erasures, which are kept."""
+    """Receipts of erasures, which are kept. `process`: the one that erases; None if it is alone."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, process: int | None) -> None:
         self._database = database
+        self._process = process
 
-    async def add(self, receipt: StoredReceipt) -> None:
-        """Keep a receipt."""
+    async def begin(self, receipt: StoredReceipt) -> None:
+        """Keep the receipt of an erasure that begins, so that it is completed if this process ends before."""
         id_, time, *rest = astuple(receipt)
         await self._database.execute(
-            f"INSERT INTO erasure_receipt ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", (id_, to_micros(time), *rest)
+            f"INSERT INTO pending_erasure ({_COLUMNS}, claimed_by) VALUES (?, ?, ?, ?, ?, ?)",
+            (id_, to_micros(time), *rest, self._process),
         )
+
+    async def cancel(self, id_: str) -> None:
+        """An erasure failed, and whoever asked for it knows that."""
+        await self._database.execute("DELETE FROM pending_erasure WHERE id = ?", (id_,))
+
+    async def add(self, receipt: StoredReceipt) -> None:
+        """Keep the receipt of an erasure that is done; again, it is the same."""
+        id_, time, *rest = astuple(receipt)
+        await self._database.execute_all(
+            ("DELETE FROM pending_erasure WHERE id = ?", (id_,)),
+            (
+                f"INSERT INTO erasure_receipt ({_COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (id_, to_micros(time), *rest),
+            ),
+        )
+
+    async def list_abandoned(self) -> list[StoredReceipt]:
+        """The erasures that no running process completes."""
+        rows = await self._database.fetch_all(
+            f"SELECT {_COLUMNS} FROM pending_erasure WHERE claimed_by IS NULL ORDER BY time, id"
+        )
+        return _to_receipts(rows)
+
+    async def get_latest(self, owner: str, action: str, since: datetime) -> StoredReceipt | None:
+        """The latest receipt of somebody for an action since a time, or None."""
+        condition = "owner = ? AND action = ? AND time >= ? ORDER BY time DESC, id LIMIT 1"
+        return next(iter(await self._select(condition, owner, action, to_micros(since))), None)
 
     async def get(self, id_: str) -> StoredReceipt | None:
         """The receipt with this id, or None."""
@@ -62,7 +92,11 @@ class ErasureReceipts:
 
     async def _select(self, condition: str, *parameters: Any) -> list[StoredReceipt]:
         rows = await self._database.fetch_all(f"SELECT {_COLUMNS} FROM erasure_receipt WHERE {condition}", parameters)
-        return [
-            StoredReceipt(id_, from_micros(time) or EPOCH, owner, action, document)
-            for id_, time, owner, action, document in rows
-        ]
+        return _to_receipts(rows)
+
+
+def _to_receipts(rows: Iterable[Row]) -> list[StoredReceipt]:
+    return [
+        StoredReceipt(id_, from_micros(time) or EPOCH, owner, action, document)
+        for id_, time, owner, action, document in rows
+    ]

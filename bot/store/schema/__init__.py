@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER
+from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER, SUPERSEDED_ANSWER
 from bot.store.schema.audit import AUDIT
-from bot.store.schema.erasure import ERASURE_RECEIPT
+from bot.store.schema.erasure import CLAIM, ERASURE_RECEIPT, PENDING_ERASURE
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from bot.store.schema.watches import WATCHES
 from engine.storage.sql.migrations import Migration, add_column, create_table
@@ -16,7 +16,6 @@ from engine.storage.sql.schema_source import SchemaSource
 
 Table = partial(AnyTable, strict=True)
 SMALL = DialectText(INT.sqlite, "integer")
-CLAIM = DialectText(INT.sqlite, "bigint REFERENCES threadlore_process.process ON DELETE SET NULL")
 PLACE, OF_ANSWER = ("platform", "workspace", "channel"), "answer ON DELETE CASCADE"
 PROGRAM_ANSWERS = Column("answers", INT, default=0)
 # What corrections of the graph changed in a space; made, removed: JSON.
@@ -36,7 +35,7 @@ UNREAD_FILE = Table(
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES)
+NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES, SUPERSEDED_ANSWER, PENDING_ERASURE)
 LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (

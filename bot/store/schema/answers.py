@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.storage.sql.schema import INT, TEXT, TIME, Column, Index, Table, columns
+from engine.storage.sql.schema import BOOL, INT, TEXT, TIME, Column, Index, Table, columns
 
 OF_ANSWER = "answer ON DELETE CASCADE"
 # Links to answers that their askers share, at most one for each.
@@ -10,6 +10,18 @@ SHARED_ANSWER = Table(
     "shared_answer",
     (*(Column("id", TEXT, primary=True), Column("answer", TEXT, references=OF_ANSWER)), Column("time", TIME)),
     (Index("shared_answer_answer", "answer", unique=True),),
+    strict=True,
+)
+# What supersedes a posted answer, until it has a new text or is redacted. newer: the key of the newer message;
+# replaced: those of the messages that it replaces, in JSON; marked: whether the answer says so, for want of a new text.
+SUPERSEDED_ANSWER = Table(
+    "superseded_answer",
+    (
+        Column("answer", TEXT, primary=True, references=OF_ANSWER),
+        *columns(TEXT, "newer", "replaced"),
+        Column("marked", BOOL, default=False),
+    ),
+    (Index("superseded_answer_newer", "newer"),),
     strict=True,
 )
 # What came of the latest change to a source of a posted answer; the words are those of RenewalOutcome.

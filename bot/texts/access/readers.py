@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from bot.i18n import N_, gettext
-from bot.text.format import pluralize
+from bot.text.format import format_list, pluralize
 from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bot.platform.models import Channel
 
 ReadingRule = Literal["member", "own", "workspace", "adult"]  # as the rules of grants
@@ -30,6 +32,15 @@ ADULT_MEMBERS = N_("Every member who can see age-restricted channels can find th
 SHARED_READERS = N_("Everyone in #{channel} can find this, people of other organizations included.")
 ONLY_MEMBERS = N_("Only the {members} of #{channel} can find this, also in digests and catch-ups.")
 CHANNEL_READERS = N_("Everyone who can read this channel can find this, also in digests and catch-ups.")
+ReaderKind = Literal["own", "terminal", "workspace", "guests", "adult", "shared", "people"]
+REACH: dict[ReaderKind, str] = {  # who can find something, whether it is shared yet or not
+    "own": ONLY_YOU,
+    "workspace": N_("Every full member of this workspace can find this."),
+    "guests": N_("Every full member of this workspace can find this, and the guests of {channels}."),
+    "adult": N_("Every full member who can see age-restricted channels can find this."),
+    "shared": N_("Only the people in {channels} can find this, people of other organizations included."),
+    "people": N_("Only people who can read {channels} can find this."),
+}
 SourceAudience = Literal["terminal", "workspace", "open", "adult", "shared", "members", "unknown"]
 # Of a source that is read for a workspace or a channel; unknown: the channel cannot be looked up now.
 SOURCE_READERS: dict[SourceAudience, str] = {
@@ -55,6 +66,26 @@ def describe_readers(channel: Channel | None) -> str:
         return gettext(CHANNEL_READERS)
     members = pluralize(len(channel.members), "{count} member", "{count} members")
     return gettext(ONLY_MEMBERS).format(members=members, channel=name)
+
+
+def describe_reach(kind: ReaderKind, names: Sequence[str]) -> str:
+    """Who can find something, in one sentence; `names`: of channels of which the reader may know, or of a space."""
+    if kind == "terminal":
+        return f"Whoever uses the space {names[0]} can find this."  # seen at the terminal alone
+    channels = format_list([f"#{name.removeprefix('#')}" for name in names])
+    return gettext(REACH[kind]).format(channels=channels or gettext("its channel"))
+
+
+def describe_people(names: Sequence[str], count: int, *, guests: bool) -> str:
+    """How many people these are, for managers, with the names of the first; empty for none."""
+    if not count:
+        return ""
+    listed = ", ".join(names)
+    more = gettext("and {count} more").format(count=count - len(names)) if count > len(names) else ""
+    shown = f"{listed} {more}".strip()
+    people = pluralize(count, "{count} person", "{count} people")
+    counted = pluralize(count, "{count} guest", "{count} guests") if guests else people
+    return f"{counted}: {shown}."
 
 
 def explain_reading(rule: ReadingRule, channel: str) -> str:

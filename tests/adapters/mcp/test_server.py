@@ -44,6 +44,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("decisions", {}),
     ("watch", {"text": "the ferry"}),
     ("watches", {}),
+    ("readers", {}),
     ("unwatch", {"subject": "the ferry"}),
 ]
 

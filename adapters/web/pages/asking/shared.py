@@ -14,6 +14,8 @@ from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run 
 from adapters.web.pages.shell import render_page, render_part
 from bot.capabilities.answers.requests import GetSharedAnswer, ListSharedAnswers, ShareAnswer, UnshareAnswer
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedList
+from bot.capabilities.readers.requests import FindReaders
+from bot.capabilities.readers.results import ReadersFound
 from bot.capabilities.results import Completed
 
 router = APIRouter(include_in_schema=False)
@@ -26,7 +28,8 @@ SOURCE_PREFIX = "source-"
 async def share_answer(http: Request, access: PageAccess, answer: Id) -> Response:
     """Share an answer, and show its link."""
     shared = await get_result(http, access, ShareAnswer(answer), AnswerShared)
-    return render_part("parts/share.html", answer=answer, share=shared.share)
+    readers = await get_result(http, access, FindReaders(answer=answer), ReadersFound)
+    return render_part("parts/share.html", answer=answer, share=shared.share, readers=readers.text)
 
 
 @router.post("/ask/unshare")

@@ -38,6 +38,11 @@ async def test_a_file_is_uploaded_listed_read_and_forgotten(browser: httpx.Async
     assert ("tiles.txt" in part, "<html" in part, ">Note<" in part) == (True, False, False)
     assert "Nothing matches" in (await browser.get("/documents?search=unheard")).text
     assert "The tiles come on Monday." in (await browser.get("/documents/item", params={"key": key})).text
+    readers = (await browser.get("/documents/readers", params={"key": key})).text
+    assert "Whoever uses the space" in readers or "Only you can find this" in readers
+    rehearsal = (await browser.get("/documents/forget", params={"key": key, "title": "tiles.txt"})).text
+    assert "Forget “tiles.txt”?" in rehearsal
+    assert "This would forget 1 document" in rehearsal
     left = (await browser.post("/documents/forget", data={"key": key, "title": "tiles.txt"})).text
     assert "“tiles.txt” is forgotten." in left
     assert "tiles.txt" not in (await browser.get("/documents/list")).text

@@ -109,6 +109,7 @@ async def test_the_history_of_a_channel_is_read_and_a_person_forgotten(
     file = await browser.get("/documents/my-data.jsonl")
     assert 'filename="my-data.jsonl"' in file.headers["content-disposition"]
     assert '"kind": "audit_entry"' in file.text
+    assert "It cannot be undone." in (await browser.get("/documents/forget-me")).text
     assert "is forgotten" in (await browser.post("/documents/forget-me")).text
     assert await bot.store.opt_outs.is_opted_out("slack", "T1", "ada")
     await browser.post("/documents/remember-me")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bot.answers.renewal.superseded import SupersededAnswers
+from bot.answers.renewal.superseded import SupersessionFinder
+from bot.errors import PlatformError
 from bot.platform.models import Location
+from engine.errors import ModelUnavailable
 from tests.bot.answers.renewal.test_renewer import edits, renew
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.fake_platform import RecordedReply
 
 KILN = "The kiln is lit on Monday."
+DOWN = (ModelUnavailable("Down."),)
 MOVED = "Correction: the kiln is lit on Thursday, not on Monday."
 
 
@@ -23,7 +26,7 @@ async def reply(bot: BotFixture, roof: Location) -> RecordedReply:
 
 async def say(bot: BotFixture, place: Location, text: str) -> None:
     """Post a message, and compare answers with it as the dispatcher does."""
-    await SupersededAnswers(bot.context).check(await bot.post_indexed(place, "ada", text))
+    await SupersessionFinder(bot.context).check(await bot.post_indexed(place, "ada", text))
     await renew(bot)
 
 
@@ -63,20 +66,125 @@ async def test_a_message_that_its_readers_may_not_read_leaves_the_answer(
     assert edits(bot) == 0
 
 
-@with_settings(renew_answers="sentences")
-async def test_sentences_alone_are_not_dropped_for_a_newer_statement(
+@with_settings(renew_answers="off")
+async def test_nothing_is_compared_where_no_answer_is_written_anew(
     bot: BotFixture, roof: Location, reply: RecordedReply
 ) -> None:
     await say(bot, roof, MOVED)
     assert edits(bot) == 0
 
 
+async def assert_marked(bot: BotFixture, reply: RecordedReply) -> None:
+    """The old text is there with its sources, and says that a newer message says otherwise."""
+    assert reply.text.startswith("_A newer message says otherwise: [its message](")
+    assert KILN in reply.text
+    assert (await bot.stored(reply)).state == "done"
+    assert (await bot.store.answer_renewals.count_outcomes())["marked"] == 1
+
+
+@with_settings(renew_answers="sentences")
+async def test_where_no_model_is_asked_the_old_text_gets_a_mark(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    await say(bot, roof, MOVED)
+    await assert_marked(bot, reply)
+    assert edits(bot) == 1
+
+
 @with_settings(renew_answers_tokens=5)
-async def test_after_the_tokens_of_a_day_a_newer_statement_leaves_the_answer(
+async def test_after_the_tokens_of_a_day_the_old_text_gets_a_mark(
     bot: BotFixture, roof: Location, reply: RecordedReply
 ) -> None:
     stored = await bot.stored(reply)
     await bot.store.answer_renewals.record(stored.location, stored.id, "renewed", 5)
     await say(bot, roof, MOVED)
-    assert (edits(bot), (await bot.stored(reply)).state) == (0, "done")
-    assert "Monday" in reply.text
+    await assert_marked(bot, reply)
+
+
+async def test_without_a_model_the_old_text_gets_a_mark_once_for_each_newer_message(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    bot.language.reply = DOWN
+    moved = await bot.post_indexed(roof, "ada", MOVED)
+    for _ in range(3):
+        await SupersessionFinder(bot.context).check(moved)
+        await renew(bot)
+    await assert_marked(bot, reply)
+    assert edits(bot) == 1
+    bot.language.reply = ()
+    await say(bot, roof, "Correction: the kiln is lit on Friday, not on Monday.")
+    assert (edits(bot), "Friday" in reply.text, "newer message" in reply.text) == (2, True, False)
+
+
+async def test_the_old_text_is_posted_until_the_new_one_is_there(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    await SupersessionFinder(bot.context).check(await bot.post_indexed(roof, "ada", MOVED))
+    stored = await bot.stored(reply)
+    assert (stored.state, "Monday" in stored.text, "Monday" in reply.text) == ("done", True, True)
+    await renew(bot)
+    assert ("Thursday" in reply.text, "newer message" in reply.text, edits(bot)) == (True, False, 1)
+
+
+async def test_a_newer_message_that_is_deleted_before_changes_nothing(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    moved = await bot.post_indexed(roof, "ada", MOVED)
+    await SupersessionFinder(bot.context).check(moved)
+    await bot.delete(moved)
+    await renew(bot)
+    assert edits(bot) == 0
+    assert await bot.store.superseded_answers.get(reply.target.answer) is None
+    assert await bot.store.answer_corrections.list_workspaces() == []
+
+
+async def test_a_mark_goes_with_the_newer_message(bot: BotFixture, roof: Location, reply: RecordedReply) -> None:
+    bot.language.reply = DOWN
+    moved = await bot.post_indexed(roof, "ada", MOVED)
+    await SupersessionFinder(bot.context).check(moved)
+    await renew(bot)
+    await assert_marked(bot, reply)
+    bot.language.reply = ()
+    await bot.delete(moved)
+    await renew(bot)
+    assert ("newer message" in reply.text, "Monday" in reply.text) == (False, True)
+
+
+async def test_a_source_that_is_removed_meanwhile_is_redacted_first(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    kiln = next(message for message in bot.platform.messages if message.text == KILN)
+    await SupersessionFinder(bot.context).check(await bot.post_indexed(roof, "ada", MOVED))
+    await bot.delete(kiln)
+    assert (await bot.stored(reply)).text == ""
+    await renew(bot)
+    assert ("Monday" not in reply.text.partition("not on")[0], edits(bot)) == (True, 1)
+
+
+@pytest.mark.parametrize("call", ["save", "mark"])
+async def test_after_a_kill_what_was_stored_is_posted_and_nothing_is_asked_twice(
+    bot: BotFixture, roof: Location, reply: RecordedReply, call: str
+) -> None:
+    if call == "mark":
+        bot.language.reply = DOWN
+    await SupersessionFinder(bot.context).check(await bot.post_indexed(roof, "ada", MOVED))
+    bot.platform.failing["replace_answer"] = PlatformError("Killed.")
+    await renew(bot)
+    bot.platform.failing.clear()
+    asked, bot.language.reply = len(bot.language.prompts), ()
+    bot.platform.advance(60.0)
+    await renew(bot)
+    assert len(bot.language.prompts) == asked
+    assert ("newer message" in reply.text) is (call == "mark")
+    assert ("Thursday" in reply.text) is (call == "save")
+
+
+async def test_an_edit_can_supersede_what_another_message_said(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    note = await bot.post_indexed(roof, "ada", "The kiln is clean.")
+    edited = await bot.edit(note, MOVED)
+    await bot.engine.wait_until_indexed()
+    await SupersessionFinder(bot.context).check(edited)
+    await renew(bot)
+    assert "Thursday" in reply.text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.answers.renewal.superseded import SupersededAnswers
+from bot.answers.renewal.superseded import SupersessionFinder
 from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
 from bot.commands.table import run_command
 from bot.errors import PermissionDenied, PlatformError
@@ -254,7 +254,7 @@ async def test_a_later_message_does_not_overwrite_what_was_told(bot: BotFixture)
     [reply] = told(bot, "ada")
     message = await bot.post(yard, "bob", "Correction: the kiln is lit on Thursday, not on Monday.", after=7200.0)
     await bot.engine.wait_until_indexed()
-    await SupersededAnswers(bot.context).check(message)
+    await SupersessionFinder(bot.context).check(message)
     assert (await bot.stored(reply)).state == "done"
 
 

@@ -1,0 +1,22 @@
+"""The request for those who can find something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+
+@dataclass(frozen=True, slots=True)
+class FindReaders:
+    """Say who could find a document (title, link or key), a source (name), an answer of yours (id), or new content.
+
+    `channel`: its id, or “open” for all open channels of the workspace, of what would be shared there; with nothing:
+    this channel, or what you would upload. Managers are told how many people that are, and their names.
+    """
+
+    document: Annotated[str, Field(max_length=2000)] = ""
+    channel: Annotated[str, Field(max_length=200)] = ""
+    source: Annotated[str, Field(max_length=200)] = ""
+    answer: Annotated[str, Field(max_length=100)] = ""

@@ -1,0 +1,95 @@
+"""Posted answers that a newer message supersedes; they stay until there is a new text, since nothing was removed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.store.models import parse_message_key
+from bot.store.redactions import request_corrections
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.store.database import Database
+    from bot.store.redactions import AnswerCorrections
+    from engine import Clock
+    from engine.storage.sql.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """The key of the newer message, and of the messages that it replaces.
+
+    `is_marked`: there is no new text, and the posted answer says, or will say, that a newer message says otherwise.
+    """
+
+    newer: str
+    replaced: frozenset[str]
+    is_marked: bool = False
+
+    @property
+    def room(self) -> str:
+        """The room of the newer message."""
+        return parse_message_key(self.newer)[0]
+
+    @property
+    def message(self) -> str:
+        """The id of the newer message."""
+        return parse_message_key(self.newer)[1]
+
+
+class SupersededAnswers:
+    """The latest supersession of each answer, until it has a new text or is redacted."""
+
+    def __init__(self, database: Database, corrections: AnswerCorrections, clock: Clock) -> None:
+        self._database = database
+        self._corrections = corrections
+        self._clock = clock
+
+    async def add(self, answer: str, newer: str, replaced: Collection[str]) -> None:
+        """Request a new text for a finished answer; the same message requests it once."""
+        if await self._database.write(_add, answer, newer, replaced, self._clock):
+            self._corrections.updated.set()
+
+    async def get(self, answer: str) -> Supersession | None:
+        """What supersedes an answer; None if nothing does."""
+        row = await self._database.fetch_one(
+            "SELECT newer, replaced, marked FROM superseded_answer WHERE answer = ?", (answer,)
+        )
+        return Supersession(row[0], frozenset(json.loads(row[1])), bool(row[2])) if row else None
+
+    async def mark(self, answer: str, newer: str) -> bool:
+        """Record that an answer has no new text and rests on the newer message, too; False if it changed meanwhile."""
+        return await self._database.write(_mark, answer, newer)
+
+    async def remove(self, answer: str) -> None:
+        """Forget what supersedes an answer, because it does not any more."""
+        await self._database.execute("DELETE FROM superseded_answer WHERE answer = ?", (answer,))
+
+
+def _add(db: Connection, answer: str, newer: str, replaced: Collection[str], clock: Clock) -> bool:
+    added = db.execute_fetchall(
+        "INSERT INTO superseded_answer (answer, newer, replaced) SELECT id, ?, ? FROM answer"
+        " WHERE id = ? AND state = 'done' AND reply_ref <> ''"
+        " ON CONFLICT (answer) DO UPDATE SET newer = excluded.newer, replaced = excluded.replaced, marked = false"
+        " WHERE superseded_answer.newer <> excluded.newer RETURNING answer",
+        (newer, json.dumps(sorted(replaced)), answer),
+    )
+    return bool(added) and request_corrections(db, {answer}, clock)
+
+
+def _mark(db: Connection, answer: str, newer: str) -> bool:
+    marked = db.execute_fetchall(
+        "UPDATE superseded_answer SET marked = true WHERE answer = ? AND newer = ?"
+        " AND answer IN (SELECT id FROM answer WHERE state = 'done') RETURNING answer",
+        (answer, newer),
+    )
+    if marked:
+        db.execute(
+            "INSERT INTO answer_provenance VALUES (?, ?, true)"
+            " ON CONFLICT (answer, key) DO UPDATE SET used = excluded.used",
+            (answer, newer),
+        )
+    return bool(marked)
