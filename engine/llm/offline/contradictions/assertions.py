@@ -26,12 +26,12 @@ MAX_AFTER = 4  # words after a value, which are its unit
 
 _WORD = re.compile(r"[^\W_]+(?:[-.'’_/][^\W_]+)*")
 _NAME = r"@?[A-ZÀ-Þ][\w'’.-]{0,30}(?: [A-ZÀ-Þ][\w'’.-]{1,30})?"
-_TOKEN = r"[`*_]{0,2}[\w./:+#@-]{1,80}?[`*_]{0,2}"
+_MARKED = r"[`*_]{0,2}[\w./:+#@-]{1,80}?[`*_]{0,2}"
 _HOLDS = re.compile(rf"\A(?P<slot>{_NAME}) (?:{cues.HOLDS}) \S")
 _HELD = re.compile(rf"\b{cues.IS} (?:{cues.HELD}) (?:by|von|par|por) (?P<slot>{_NAME})\Z")
 _ATTRIBUTE = re.compile(
     rf"\A(?=.{{0,80}}\b(?:{cues.ATTRIBUTES})\b)(?P<of>.{{3,80}}?)(?: {cues.IS}|:) "
-    rf"(?:(?:the|der|die|das|le|la|el|o|a) )?(?P<slot>{_NAME}|{_TOKEN})\Z",
+    rf"(?:(?:the|der|die|das|le|la|el|o|a) )?(?P<slot>{_NAME}|{_MARKED})\Z",
     re.IGNORECASE,
 )
 _PLACE = re.compile(

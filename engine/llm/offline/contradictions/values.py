@@ -82,9 +82,7 @@ def _are_other_names(one: str, other: str) -> bool:
     first, second = one.replace(".", ""), other.replace(".", "")
     if set(first.split()) & set(second.split()):
         return False
-    return not (
-        first.startswith(second) or second.startswith(first) or first.endswith(second) or second.endswith(first)
-    )
+    return not any(one.startswith(other) or one.endswith(other) for one, other in ((first, second), (second, first)))
 
 
 def _is_less_exact(one: str, other: str) -> bool:

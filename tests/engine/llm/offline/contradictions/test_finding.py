@@ -45,7 +45,7 @@ def compare(first: str, second: str) -> list[Contradiction]:
 
 
 @pytest.mark.parametrize("held_out", [False, True])
-def test_of_pairs_that_are_found_nearly_all_disagree(held_out: bool) -> None:
+def test_of_pairs_that_are_found_nearly_all_disagree(*, held_out: bool) -> None:
     part = [pair for pair in PAIRS if pair["held_out"] is held_out]
     found = [pair for pair in part if compare(pair["first"], pair["second"])]
     right = sum(pair["disagree"] for pair in found)
