@@ -28,6 +28,7 @@ TRAITS = PlatformTraits(
         "decisions": ("words",),
         "watch": ("words",),
         "unwatch": ("words",),
+        "contradictions": ("decision",),
     },
     private_ask_hint=N_("with /ask and its option “private”"),
     reads_by_default=False,

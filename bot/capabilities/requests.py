@@ -9,6 +9,7 @@ from typing import Literal
 from bot.capabilities.access.requests import TokenRequest
 from bot.capabilities.answers.requests import AnswerRequest
 from bot.capabilities.asking.requests import Search
+from bot.capabilities.contradictions.requests import ContradictionRequests
 from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.erasure.requests import ErasureRequest
@@ -369,6 +370,7 @@ OperationRequest = (
     | SourceRequest
     | ErasureRequest
     | WatchRequests
+    | ContradictionRequests
     | ListDecisions
     | RememberMe
     | ListAudit

@@ -10,6 +10,7 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.decisions import requests as decisions
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure import requests as erasure
@@ -25,6 +26,7 @@ from engine.models import Scope
 
 API = "/api/v1"
 LOCAL = "console:local"
+UNTOOLED = frozenset({"settle-contradiction", "dismiss-contradiction"})  # that no tool of MCP does
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,9 @@ WORDS = {
     "watch": "watch the tiles",
     "watches": "watches",
     "decisions": "decisions",
+    "contradictions": "contradictions",
+    "settle-contradiction": "contradictions settle none older",
+    "dismiss-contradiction": "contradictions dismiss none",
     "unwatch": "unwatch all",
 }
 ARGV = {
@@ -128,6 +133,9 @@ ARGV = {
     "watch": ("watch", "the tiles"),
     "watches": ("watches",),
     "decisions": ("decisions",),
+    "contradictions": ("contradictions",),
+    "settle-contradiction": ("settle-contradiction", "none", "older"),
+    "dismiss-contradiction": ("dismiss-contradiction", "none"),
     "unwatch": ("unwatch", "all"),
     "reindex": ("reindex",),
     "verify": ("verify",),
@@ -281,10 +289,15 @@ def build_watch_samples() -> dict[str, Sample]:
         "watches": watches.ListWatches(),
         "unwatch": watches.EndWatch("all"),
         "decisions": decisions.ListDecisions(),
+        "contradictions": disputes.ListContradictions(),
+        "settle-contradiction": disputes.SettleContradiction("none", "older"),
+        "dismiss-contradiction": disputes.DismissContradiction("none"),
     }
     fields = {name: dataclasses.asdict(request) for name, request in requested.items()}
     return {
-        name: Sample(request, "POST", f"{API}/{name}", fields[name], name, fields[name])
+        name: Sample(
+            request, "POST", f"{API}/{name}", fields[name], *(() if name in UNTOOLED else (name, fields[name]))
+        )
         for name, request in requested.items()
     }
 

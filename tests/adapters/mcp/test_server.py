@@ -42,6 +42,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("summary", {"since": "90 days", "form": "digest"}),
     ("history", {"subject": "Mina"}),
     ("decisions", {}),
+    ("contradictions", {}),
     ("watch", {"text": "the ferry"}),
     ("watches", {}),
     ("unwatch", {"subject": "the ferry"}),

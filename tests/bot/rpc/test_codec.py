@@ -18,6 +18,7 @@ from bot.capabilities.answers.requests import (
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents import requests as document_requests
@@ -78,6 +79,9 @@ REQUESTS: list[OperationRequest] = [
     ListDecisions("roof", state="open", as_csv=True),
     GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
+    disputes.ListContradictions(),
+    disputes.SettleContradiction("c1", "older"),
+    disputes.DismissContradiction("c1"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
