@@ -16,6 +16,7 @@ from bot.capabilities.erasure.requests import ErasureRequest
 from bot.capabilities.erasure.requests import Forget as Forget  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ForgetMe as ForgetMe  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ForgetWorkspace as ForgetWorkspace  # noqa: PLC0414  - others import it from here
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
@@ -371,6 +372,7 @@ OperationRequest = (
     | ErasureRequest
     | WatchRequests
     | ContradictionRequests
+    | GetFaq
     | ListDecisions
     | RememberMe
     | ListAudit

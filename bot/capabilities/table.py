@@ -18,6 +18,7 @@ from bot.capabilities.contradictions.rows import CONTRADICTION_ROWS
 from bot.capabilities.decisions.rows import DECISION_ROWS
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure.rows import ERASURE_ROWS
+from bot.capabilities.faq.rows import FAQ_ROWS
 from bot.capabilities.graph.rows import GRAPH_ROWS
 from bot.capabilities.history.rows import HISTORY_ROWS
 from bot.capabilities.kept import (
@@ -249,6 +250,7 @@ _ROWS = (
     *WATCH_ROWS,
     *DECISION_ROWS,
     *CONTRADICTION_ROWS,
+    *FAQ_ROWS,
     *GRAPH_ROWS,
     *HISTORY_ROWS,
     # Management of a workspace.

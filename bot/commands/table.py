@@ -21,7 +21,7 @@ from bot.commands.context import Command, CommandContext
 from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import contradictions, decisions, watch
+from bot.commands.overviews import contradictions, decisions, faq, watch
 from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
@@ -172,6 +172,13 @@ COMMANDS: Mapping[str, Command] = {
         N_("statements that disagree, and which of them is right"),
         "[settle ID older|newer] | [dismiss ID]",
         N_("Only what you can read. Authors, managers and experts decide; the right one becomes a verified answer."),
+        is_listed=False,
+    ),
+    "faq": Command(
+        faq.faq_command,
+        N_("frequent questions and their verified answers, as a page"),
+        "[here]",
+        N_("Of what you can read, with sources. `here`: only what everyone in this channel can read, to publish it."),
         is_listed=False,
     ),
     "watch": Command(

@@ -14,6 +14,7 @@ from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.decisions import requests as decisions
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure import requests as erasure
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance
@@ -92,6 +93,7 @@ WORDS = {
     "watches": "watches",
     "decisions": "decisions",
     "contradictions": "contradictions",
+    "faq": "faq",
     "settle-contradiction": "contradictions settle none older",
     "dismiss-contradiction": "contradictions dismiss none",
     "unwatch": "unwatch all",
@@ -134,6 +136,7 @@ ARGV = {
     "watches": ("watches",),
     "decisions": ("decisions",),
     "contradictions": ("contradictions",),
+    "faq": ("faq",),
     "settle-contradiction": ("settle-contradiction", "none", "older"),
     "dismiss-contradiction": ("dismiss-contradiction", "none"),
     "unwatch": ("unwatch", "all"),
@@ -290,6 +293,7 @@ def build_watch_samples() -> dict[str, Sample]:
         "unwatch": watches.EndWatch("all"),
         "decisions": decisions.ListDecisions(),
         "contradictions": disputes.ListContradictions(),
+        "faq": GetFaq(),
         "settle-contradiction": disputes.SettleContradiction("none", "older"),
         "dismiss-contradiction": disputes.DismissContradiction("none"),
     }

@@ -43,6 +43,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("history", {"subject": "Mina"}),
     ("decisions", {}),
     ("contradictions", {}),
+    ("faq", {}),
     ("watch", {"text": "the ferry"}),
     ("watches", {}),
     ("unwatch", {"subject": "the ferry"}),

@@ -24,6 +24,7 @@ from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.erasure import requests as erasure_requests
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
 from bot.capabilities.history.requests import GetHistory
@@ -79,6 +80,7 @@ REQUESTS: list[OperationRequest] = [
     ListDecisions("roof", state="open", as_csv=True),
     GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
+    GetFaq("slack:T1:C1"),
     disputes.ListContradictions(),
     disputes.SettleContradiction("c1", "older"),
     disputes.DismissContradiction("c1"),
