@@ -13,7 +13,7 @@ from bot.cli.access import leaks, mcp, receipts, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
-from bot.cli.overviews import decisions, readers, watches
+from bot.cli.overviews import contradictions, decisions, faq, readers, watches
 from bot.cli.runner import GlobalOptions, run_command
 from bot.cli.sources import command as sources
 from engine import Clock
@@ -85,6 +85,8 @@ ask.register(app)
 documents.register(app)
 watches.register(app)
 readers.register(app)
+contradictions.register(app)
+faq.register(app)
 decisions.register(app)
 history_import.register(app)
 maintenance.register(app)

@@ -124,6 +124,7 @@ async def open_engine(
             settings.retrieval_mode,
             settings.compaction_delay_seconds,
             build_estimator(settings, models),
+            settings.contradictions == "on",
         )
 
 

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
+from bot.answers.contradictions.notifier import ContradictionNotifier
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
 from bot.answers.renewal.renewer import AnswerRenewer
@@ -91,6 +92,7 @@ class Bot:
             context, self.answer_service, pending_syncs=lambda: self.ingest_service.pending_syncs
         )
         self.watches = WatchNotifier(context)
+        self.contradictions = ContradictionNotifier(context)
         self.backups = ScheduledBackups(context.engine_context.engine, context.settings, ManagerNotices(context))
         self._attached = attached
         self._unstored_questions = UnstoredQuestions(context, self.supervisor)
@@ -122,6 +124,7 @@ class Bot:
                 run("watches", bot.watches.run),
                 run("watch", bot._monitor),
                 run(SCHEDULED_BACKUPS, bot.backups.run),
+                *([run("contradictions", bot.contradictions.run)] if bot.settings.contradictions == "on" else []),
             )
             try:
                 yield bot

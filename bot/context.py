@@ -52,7 +52,7 @@ class EngineContext:
     tokens. `upload_dir`: for uploads until they are added. `sandbox`: what bounds parsers. `owner_space`: the space of
     whoever runs the program. `models`: names by purpose. `retrieval_mode`: of questions that name none.
     `erasing_seconds`: within which the bytes of what is forgotten leave the disk. `estimator`: of what texts cost; None
-    without a language model.
+    without a language model. `finds_contradictions`: whether statements are compared with each other.
     """
 
     engine: Engine
@@ -66,6 +66,7 @@ class EngineContext:
     retrieval_mode: RetrievalMode = "mix"
     erasing_seconds: float = 600.0
     estimator: IndexingEstimator | None = None
+    finds_contradictions: bool = True
 
     @property
     def clock(self) -> Clock:

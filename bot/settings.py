@@ -210,6 +210,7 @@ class Settings(BaseSettings):
     renew_answers: Literal["off", "sentences", "on"] = "on"
     renew_answers_days: int = Field(default=30, ge=1, le=MAX_DAYS)
     renew_answers_tokens: int = Field(default=100_000, ge=0)
+    contradictions: Literal["off", "on"] = "on"
     indexing_tokens_per_day: int = Field(default=0, ge=0)
     indexing_tokens_per_month: int = Field(default=0, ge=0)
     indexing_dollars_per_day: float = Field(default=0.0, ge=0)

@@ -29,6 +29,8 @@ TRAITS = PlatformTraits(
         "readers": ("what",),
         "watch": ("words",),
         "unwatch": ("words",),
+        "contradictions": ("decision",),
+        "faq": ("where",),
     },
     private_ask_hint=N_("with /ask and its option “private”"),
     reads_by_default=False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.answers import footer
 from bot.answers.attribution import GraphKeys, find_used_keys, is_fully_cited
+from bot.answers.contradictions.coverage import list_coverage_notices
 from bot.answers.history import History
 from bot.answers.review.improvements import build_improve_button
 from bot.i18n import gettext
@@ -204,6 +205,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         await _model_hint(context, draft),
         describe_inferred_filters(draft.found.inferred) if draft.found.inferred else "",
         *draft.written.notices,
+        *await list_coverage_notices(context, draft.found.sources, draft.found.context),
         gettext(texts.GAP_NOTICES[draft.asked.gap]) if draft.asked.gap and draft.is_supported else "",
         await _not_indexed_notice(context, draft),
         *await _unsupported_notices(context, draft),

@@ -9,12 +9,14 @@ from typing import Literal
 from bot.capabilities.access.requests import TokenRequest
 from bot.capabilities.answers.requests import AnswerRequest
 from bot.capabilities.asking.requests import Search
+from bot.capabilities.contradictions.requests import ContradictionRequests
 from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.documents.requests import DocumentRequest
 from bot.capabilities.erasure.requests import ErasureRequest
 from bot.capabilities.erasure.requests import Forget as Forget  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ForgetMe as ForgetMe  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ForgetWorkspace as ForgetWorkspace  # noqa: PLC0414  - others import it from here
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph.requests import GraphRequest
 from bot.capabilities.maintenance.requests import ListAudit
 from bot.capabilities.management.requests import ManagementRequest
@@ -371,6 +373,8 @@ OperationRequest = (
     | ErasureRequest
     | WatchRequests
     | FindReaders
+    | ContradictionRequests
+    | GetFaq
     | ListDecisions
     | RememberMe
     | ListAudit

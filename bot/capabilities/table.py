@@ -14,9 +14,11 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers.rows import ANSWER_ROWS
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.contradictions.rows import CONTRADICTION_ROWS
 from bot.capabilities.decisions.rows import DECISION_ROWS
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure.rows import ERASURE_ROWS
+from bot.capabilities.faq.rows import FAQ_ROWS
 from bot.capabilities.graph.rows import GRAPH_ROWS
 from bot.capabilities.history.rows import HISTORY_ROWS
 from bot.capabilities.kept import (
@@ -63,7 +65,7 @@ AUDITED = frozenset(
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
         *("add-source", "remove-source", "sync-source", "pause-source", "share-answer", "unshare-answer", "ask-expert"),
-        *("watch", "unwatch"),
+        *("watch", "unwatch", "settle-contradiction", "dismiss-contradiction"),
     }
 )
 
@@ -249,6 +251,8 @@ _ROWS = (
     *SOURCE_ROWS,
     *WATCH_ROWS,
     *DECISION_ROWS,
+    *CONTRADICTION_ROWS,
+    *FAQ_ROWS,
     *GRAPH_ROWS,
     *HISTORY_ROWS,
     # Management of a workspace.

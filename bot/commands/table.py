@@ -21,7 +21,7 @@ from bot.commands.context import Command, CommandContext
 from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import decisions, readers, watch
+from bot.commands.overviews import contradictions, decisions, faq, readers, watch
 from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
@@ -166,6 +166,20 @@ COMMANDS: Mapping[str, Command] = {
             "Who, until when, and what replaced them: of messages and minutes that you can read. Only you see the list."
         ),
         ("tasks open", "after:7d"),
+    ),
+    "contradictions": Command(
+        contradictions.contradictions_command,
+        N_("statements that disagree, and which of them is right"),
+        "[settle ID older|newer] | [dismiss ID]",
+        N_("Only what you can read. Authors, managers and experts decide; the right one becomes a verified answer."),
+        is_listed=False,
+    ),
+    "faq": Command(
+        faq.faq_command,
+        N_("frequent questions and their verified answers, as a page"),
+        "[here]",
+        N_("Of what you can read, with sources. `here`: only what everyone in this channel can read, to publish it."),
+        is_listed=False,
     ),
     "watch": Command(
         watch.watch_command,

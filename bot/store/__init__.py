@@ -21,6 +21,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     feedback               thumbs up and down
     digests                scheduled digests
     watches                standing requests, and what they found
+    contradictions         statements that disagree, what was decided about them, and who was told
     verified_answers       answers that a person verified
     unanswered             questions that found nothing, or whose answer was voted down
     experts                people to ask about a topic, and what they were asked
@@ -89,6 +90,7 @@ from bot.store.review.experts import Expert, Experts
 from bot.store.review.shared_answers import SharedAnswers
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
+from bot.store.schedules.contradictions import Contradictions
 from bot.store.schedules.digests import Digests
 from bot.store.schedules.retention import RetentionRecords
 from bot.store.schedules.sources import Sources
@@ -194,6 +196,7 @@ class BotStore:
         self.feedback = Feedback(database)
         self.digests = Digests(database)
         self.watches = Watches(database)
+        self.contradictions = Contradictions(database)
         self.verified_answers = VerifiedAnswers(database)
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)

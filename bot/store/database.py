@@ -55,7 +55,8 @@ class Database(SqlDatabase):
             (f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
             for table in (
                 *("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest", "watch"),
-                *("verified_answer", "expert", "expert_request", "audit_person"),
+                *("verified_answer", "expert", "expert_request", "audit_person", "contradiction"),
+                "contradiction_search",
             )
         ]
         of_rooms = [

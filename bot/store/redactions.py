@@ -10,6 +10,7 @@ from bot.platform.models import Location
 from bot.store.control.untouched import find_untouched, save_untouched
 from bot.store.models import unknown_part_key
 from bot.store.review.verified_answers import withdraw_verified_using
+from bot.store.schedules.contradictions import forget_contradictions_using
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros
 
@@ -181,6 +182,7 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
     removed = {*keys, unknown_part_key(part_of)} - {""}
     _record_removals(db, removed, clock)
     withdraw_verified_using(db, keys, part_of)
+    forget_contradictions_using(db, removed)
     found = db.execute_fetchall(
         "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM @list(?1))"
         " UNION SELECT answer, true FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used"

@@ -10,9 +10,11 @@ from bot.capabilities import requests
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.answers import requests as answers
 from bot.capabilities.asking import requests as asking
+from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.decisions import requests as decisions
 from bot.capabilities.documents import requests as documents
 from bot.capabilities.erasure import requests as erasure
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph import requests as graph
 from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.maintenance import requests as maintenance
@@ -26,6 +28,7 @@ from engine.models import Scope
 
 API = "/api/v1"
 LOCAL = "console:local"
+UNTOOLED = frozenset({"settle-contradiction", "dismiss-contradiction"})  # that no tool of MCP does
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,10 @@ WORDS = {
     "watches": "watches",
     "readers": "readers",
     "decisions": "decisions",
+    "contradictions": "contradictions",
+    "faq": "faq",
+    "settle-contradiction": "contradictions settle none older",
+    "dismiss-contradiction": "contradictions dismiss none",
     "unwatch": "unwatch all",
 }
 ARGV = {
@@ -131,6 +138,10 @@ ARGV = {
     "watches": ("watches",),
     "readers": ("readers",),
     "decisions": ("decisions",),
+    "contradictions": ("contradictions",),
+    "faq": ("faq",),
+    "settle-contradiction": ("settle-contradiction", "none", "older"),
+    "dismiss-contradiction": ("dismiss-contradiction", "none"),
     "unwatch": ("unwatch", "all"),
     "reindex": ("reindex",),
     "verify": ("verify",),
@@ -285,10 +296,16 @@ def build_watch_samples() -> dict[str, Sample]:
         "unwatch": watches.EndWatch("all"),
         "decisions": decisions.ListDecisions(),
         "readers": readers.FindReaders(),
+        "contradictions": disputes.ListContradictions(),
+        "faq": GetFaq(),
+        "settle-contradiction": disputes.SettleContradiction("none", "older"),
+        "dismiss-contradiction": disputes.DismissContradiction("none"),
     }
     fields = {name: dataclasses.asdict(request) for name, request in requested.items()}
     return {
-        name: Sample(request, "POST", f"{API}/{name}", fields[name], name, fields[name])
+        name: Sample(
+            request, "POST", f"{API}/{name}", fields[name], *(() if name in UNTOOLED else (name, fields[name]))
+        )
         for name, request in requested.items()
     }
 

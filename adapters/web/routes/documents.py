@@ -141,12 +141,14 @@ async def export_my_data(http: Request, token: Token) -> Response:
     return await build_download(perform(http, token, ExportMyData()))
 
 
-async def build_download(results: AsyncGenerator[OperationResult]) -> Response:
+async def build_download(
+    results: AsyncGenerator[OperationResult], name: str = "my-data.jsonl", media_type: str = NDJSON
+) -> Response:
     """The lines of an export as a file to be kept."""
     async with aclosing(results):
         lines = [f"{result.text}\n" async for result in results if isinstance(result, ExportLine)]
-    headers = {"content-disposition": 'attachment; filename="my-data.jsonl"', "cache-control": "no-store"}
-    return Response("".join(lines), media_type=NDJSON, headers=headers)
+    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
+    return Response("".join(lines), media_type=media_type, headers=headers)
 
 
 async def list_upload_events(

@@ -126,6 +126,10 @@ class AnswerVerifier:
         verified = VerifiedAnswer("", location, "", asked, answer, person, person, person, self._now)
         return await self._save(verified)
 
+    async def keep(self, verified: VerifiedAnswer) -> str:
+        """Store what somebody verified whose right to do so was checked."""
+        return await self._save(verified)
+
     async def _check_allowed(self, location: Location, person: str) -> None:
         if (await self._context.audience.get_channel(location)).kind == "direct":
             raise InvalidQuestion(gettext(review_texts.VERIFY_IN_CHANNEL))

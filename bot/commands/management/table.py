@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot.capabilities.contradictions import requests as disputes
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.management import requests
-from bot.commands.management import answers, channels, questions, upkeep
+from bot.commands.management import answers, channels, contradictions, faq, questions, upkeep
 from bot.commands.management.manager import Manager
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
+    from bot.capabilities.contradictions.requests import ContradictionRequests
     from bot.capabilities.management.requests import ManagementRequest
     from bot.capabilities.results import OperationResult
     from bot.commands.context import BotServices
@@ -34,11 +37,14 @@ HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = 
     requests.ListExperts: upkeep.list_channel_experts,
     requests.AddExpert: upkeep.name_expert,
     requests.RemoveExpert: upkeep.end_expert,
+    GetFaq: faq.get_faq,
+    disputes.SettleContradiction: contradictions.settle,
+    disputes.DismissContradiction: contradictions.dismiss,
 }
 
 
 async def perform_management(
-    services: BotServices, subject: Subject, request: ManagementRequest
+    services: BotServices, subject: Subject, request: ManagementRequest | ContradictionRequests | GetFaq
 ) -> AsyncGenerator[OperationResult]:
     """Yield the result of a request of a person who manages their workspace."""
     manager = Manager(services, subject)

@@ -86,6 +86,12 @@ QUERIES = (
         " AND ?4 = ?4 ORDER BY created_at, id",
     ),
     RecordQuery(
+        "contradiction",
+        ("id", "time"),
+        "SELECT contradiction, time FROM contradiction_notice WHERE platform = ?1 AND workspace = ?2 AND person = ?3"
+        " AND ?4 = ?4 ORDER BY time, contradiction",
+    ),
+    RecordQuery(
         "source",
         ("id", "name", "address", "channel"),
         "SELECT id, name, address, room FROM source WHERE added_by = ?1 || ':' || ?2 || ':' || ?3 AND ?4 = ?4"

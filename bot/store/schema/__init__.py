@@ -6,6 +6,7 @@ from functools import partial
 
 from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER, SUPERSEDED_ANSWER
 from bot.store.schema.audit import AUDIT
+from bot.store.schema.contradictions import CONTRADICTIONS
 from bot.store.schema.erasure import CLAIM, ERASURE_RECEIPT, PENDING_ERASURE
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from bot.store.schema.watches import WATCHES
@@ -35,7 +36,7 @@ UNREAD_FILE = Table(
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES, SUPERSEDED_ANSWER, PENDING_ERASURE)
+NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES, SUPERSEDED_ANSWER, PENDING_ERASURE, *CONTRADICTIONS)
 LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (

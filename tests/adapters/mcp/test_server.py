@@ -42,6 +42,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("summary", {"since": "90 days", "form": "digest"}),
     ("history", {"subject": "Mina"}),
     ("decisions", {}),
+    ("contradictions", {}),
+    ("faq", {}),
     ("watch", {"text": "the ferry"}),
     ("watches", {}),
     ("readers", {}),

@@ -18,11 +18,13 @@ from bot.capabilities.answers.requests import (
 from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
 from bot.capabilities.asking.requests import Search
 from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.decisions.requests import ListDecisions
 from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents import results as document_results
 from bot.capabilities.erasure import requests as erasure_requests
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph import requests as graph_requests
 from bot.capabilities.graph import results as graph_results
 from bot.capabilities.history.requests import GetHistory
@@ -78,6 +80,10 @@ REQUESTS: list[OperationRequest] = [
     ListDecisions("roof", state="open", as_csv=True),
     GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
+    GetFaq("slack:T1:C1"),
+    disputes.ListContradictions(),
+    disputes.SettleContradiction("c1", "older"),
+    disputes.DismissContradiction("c1"),
     management_requests.GetAnswerActions("a"),
     management_requests.AskExpert("a", "r", "p"),
     requests.Ask("Why?", "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),

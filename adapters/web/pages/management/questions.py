@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request, Response
 
-from adapters.web.operations import Access, get_result
+from adapters.web.operations import Access, get_result, perform
 from adapters.web.pages.management.plain_words import to_plain_lines
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
+from adapters.web.routes.documents import build_download
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.management.requests import (
     ListChannels,
     ListQuestions,
@@ -36,6 +38,12 @@ QuestionText = Annotated[str, Form(min_length=1, max_length=500)]
 async def show_questions(http: Request, access: PageAccess, room: Room = "") -> Response:
     """Show questions without a good answer, and verified answers: of open channels, or of one channel."""
     return await render_page(http, access, "questions.html", **await _load(http, access, room))
+
+
+@router.get("/questions/faq.md")
+async def download_faq(http: Request, access: PageAccess, room: Room = "") -> Response:
+    """Give the verified answers and open questions as a page in Markdown: of one channel, for everyone in it."""
+    return await build_download(perform(http, access, GetFaq(room)), "faq.md", "text/markdown; charset=utf-8")
 
 
 @router.post("/questions/verify")

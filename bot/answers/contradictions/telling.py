@@ -1,0 +1,94 @@
+"""Post a contradiction to one person as an answer of the bot: it is corrected when a source goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.answers.contradictions import words
+from bot.answers.contradictions.audience import ContradictionAudience
+from bot.answers.contradictions.finding import build_id, describe_known, key_of, list_rooms
+from bot.answers.footer import build_answer_source, link_citations, source_urls
+from bot.errors import PlatformUnavailable
+from bot.i18n import gettext, use_language
+from bot.platform.models import AnswerFooter, FooterSource
+from bot.platform.ports import ReplyTarget
+from bot.store import AnswerResult, StoredAnswer
+from bot.text import splitting
+
+if TYPE_CHECKING:
+    from bot.context import BotContext
+    from bot.platform.models import Location
+    from bot.platform.ports import Reply
+    from engine.llm.offline.contradictions.finding import Contradiction
+
+
+class ContradictionTeller:
+    """Tells one person of one contradiction, if they may read both statements when it is posted."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._store = context.store
+        self._audience = ContradictionAudience(context)
+
+    async def tell(self, found: Contradiction, place: Location, person: str) -> None:
+        """Post it in the person's direct messages, or continue what was begun. Raises PlatformError."""
+        id_, now = build_id(found), self._context.clock.now()
+        answer = sha256(f"contradiction\0{id_}\0{place.workspace}\0{person}".encode()).hexdigest()[:20]
+        await self._store.contradictions.begin_telling(describe_known(found, place), person, answer, now)
+        begun = await self._store.answers.get(answer)
+        if begun is None:
+            direct = await self._context.platform_for(place).open_direct(place.workspace, person)
+            begun = StoredAnswer(answer, direct, person, gettext(words.HEADING), now)
+        if begun.state == "started":
+            await self._post(found, place, begun)
+        await self._store.contradictions.finish_telling(id_, person)
+
+    async def _post(self, found: Contradiction, place: Location, answer: StoredAnswer) -> None:
+        is_new, person = await self._store.answers.begin(answer), answer.asker
+        target = ReplyTarget(
+            answer.id, answer.location, person, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new
+        )
+        reply = self._context.platform_for(place).start_reply(target)
+        allowed = await self._audience.may_read(found, place, person)
+        if allowed is None:
+            raise PlatformUnavailable("It is not known now what the person can read.")
+        if not allowed:
+            await self._withdraw(reply, answer)
+            return
+        with use_language(await self._context.find_person_language(place, person)):
+            await self._finish(found, answer, reply)
+
+    async def _finish(self, found: Contradiction, answer: StoredAnswer, reply: Reply) -> None:
+        platform, result = self._context.platform_for(answer.location), _build_result(found)
+        cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in result.sources)
+        command = platform.traits.format_command(words.COMMAND)
+        notice = gettext("{command} lists what else disagrees.").format(command=f"`{command}`")
+        footer = AnswerFooter(answer.id, cited, notice, words.list_buttons(build_id(found), found))
+        text = link_citations(result.text, source_urls(result.sources))
+        try:
+            await reply.finish(splitting.split_message(text, platform.limits.max_length), footer)
+        finally:
+            await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
+        if not await self._store.answers.finish(answer.id, result):
+            await reply.replace(gettext(texts.SOURCE_REMOVED))
+
+    async def _withdraw(self, reply: Reply, answer: StoredAnswer) -> None:
+        """Take back what was posted already of what may not be shown any more."""
+        if reply.reply_ref:
+            await reply.replace(gettext(texts.SOURCE_REMOVED))
+        await self._store.answers.delete(answer.id)
+
+
+def _build_result(found: Contradiction) -> AnswerResult:
+    claims = (found.older, found.newer)
+    text = "\n".join([f"**{gettext(words.HEADING)}**", *map(words.quote, claims, (1, 2))])
+    sources = [replace(claim.source, number=number, position=number) for number, claim in enumerate(claims, 1)]
+    return AnswerResult(
+        text,
+        tuple(build_answer_source(source, text) for source in sources),
+        frozenset(map(key_of, sources)),
+        rooms=list_rooms(found),
+    )

@@ -1,0 +1,4 @@
+"""Statements that disagree, computed from what the caller can read when they ask.
+
+Imports `answers`, `capabilities` and what these import.
+"""

@@ -1,0 +1,1 @@
+"""Tests of how people are told of statements that disagree."""

@@ -1,0 +1,213 @@
+"""Who may read two statements that disagree is told once, privately, at most weekly, and settles it with one press."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.answers.contradictions.notifier import INTERVAL, PERSONAL_INTERVAL, ContradictionNotifier
+from bot.capabilities.contradictions.requests import DismissContradiction, SettleContradiction
+from bot.capabilities.results import Completed
+from bot.commands.management.table import perform_management
+from bot.commands.table import run_command
+from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.platform.events import CommandInvoked
+from bot.platform.models import Card, Location
+from bot.store import Subject
+from bot.store.review.experts import Expert
+from engine.errors import NotFound
+from tests.bot.commands.conftest import RecordingAnswers, Workspace
+from tests.support.bot_fixture import BotFixture, run_before
+from tests.support.clock import ManualClock
+from tests.support.fake_platform import RecordedReply
+
+TOWN = Location("slack", "T1", "")
+FIRST, SECOND = "The staging database listens on port 5433.", "The staging database listens on port 5434."
+
+
+def notifier(bot: BotFixture, days: float = 0.0) -> ContradictionNotifier:
+    clock = ManualClock(bot.platform.current_time() + timedelta(days=days, minutes=1))
+    return ContradictionNotifier(replace(bot.context, clock=clock))
+
+
+def told(bot: BotFixture, person: str) -> list[RecordedReply]:
+    return [reply for reply in bot.platform.replies if reply.target.location.channel == f"D{person}"]
+
+
+async def disagree(bot: BotFixture, *readers: str) -> tuple[Location, Location]:
+    """Ada and Bob say different things, in an open channel and in a closed one of Bob and these readers."""
+    yard = await bot.join("YARD", "ada", "bob")
+    vault = await bot.join("VAULT", "bob", *readers, kind="closed")
+    await bot.post_indexed(yard, "ada", FIRST)
+    await bot.post_indexed(vault, "bob", SECOND)
+    return yard, vault
+
+
+async def test_both_authors_who_may_read_both_are_told_once_with_both_cited(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    for _ in range(2):
+        assert await notifier(bot).search(TOWN)
+    for person in ("ada", "bob"):
+        [reply] = told(bot, person)
+        assert FIRST in reply.text
+        assert SECOND in reply.text
+        assert reply.closing is not None
+        assert [button.label for button in reply.closing.buttons] == ["✓ 5433", "✓ 5434", "Both are right"]
+        assert len(reply.closing.sources) == 2
+
+
+async def test_if_an_author_may_not_read_both_only_experts_and_managers_who_may_are_told(bot: BotFixture) -> None:
+    _, vault = await disagree(bot, "cleo", "dan")
+    assert await notifier(bot).search(TOWN)
+    assert [told(bot, person) for person in ("ada", "bob", "cleo", "dan")] == [[], [], [], []]
+    await bot.store.experts.add(Expert(vault, "cleo", "databases"))
+    await bot.store.experts.add(Expert(vault, "ada", "databases"))
+    assert await notifier(bot).search(TOWN)
+    assert [len(told(bot, person)) for person in ("ada", "bob", "cleo", "dan")] == [0, 0, 1, 0]
+
+
+async def test_who_lost_access_right_before_it_is_posted_is_told_nothing(bot: BotFixture) -> None:
+    _, vault = await disagree(bot, "ada")
+
+    async def leave() -> None:
+        bot.change_channel(vault, members=frozenset({"bob"}))
+
+    run_before(bot.platform, "open_direct", leave)
+    await notifier(bot).search(TOWN)
+    assert [SECOND in each.text for each in told(bot, "ada")] in ([], [False])
+
+
+async def test_a_person_is_told_of_one_a_week(bot: BotFixture) -> None:
+    yard, vault = await disagree(bot, "ada")
+    await bot.post_indexed(yard, "ada", "The mail relay has 16 GB of memory.")
+    await bot.post_indexed(vault, "bob", "The mail relay has 32 GB of memory.")
+    days = PERSONAL_INTERVAL.days
+    counts = []
+    for later in (0, 1, days - 1, days + 1, 2 * days + 2):
+        await notifier(bot, later).search(TOWN)
+        counts.append(len(told(bot, "ada")))
+    assert counts == [1, 1, 1, 2, 2]
+
+
+async def test_a_message_that_could_not_be_posted_is_posted_once_later(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    bot.platform.fail_after("finish", 0, PlatformError("busy"))
+    assert not await notifier(bot).search(TOWN)
+    bot.platform.failing.clear()
+    for _ in range(2):
+        assert await notifier(bot).search(TOWN)
+    assert [len([each for each in told(bot, person) if each.closing]) for person in ("ada", "bob")] == [1, 1]
+
+
+async def test_a_process_that_ended_after_it_posted_does_not_post_again(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+
+    async def end() -> None:
+        raise KeyboardInterrupt
+
+    ended = notifier(bot)
+    run_before(bot.store.contradictions, "finish_telling", end)
+    with pytest.raises(KeyboardInterrupt):
+        await ended.search(TOWN)
+    await notifier(bot).search(TOWN)
+    assert [len(told(bot, person)) for person in ("ada", "bob")] == [1, 1]
+
+
+async def test_a_person_who_accepts_no_direct_messages_is_tried_once(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    bot.platform.fail_after("open_direct", 0, PermissionDenied("no direct messages"))
+    assert await notifier(bot).search(TOWN)
+    known = await bot.store.contradictions.find_person(TOWN, "ada")
+    assert len(known.told) == 1
+
+
+async def test_it_is_searched_once_a_day_and_never_where_it_is_off(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    for days, count in ((0, 0), (INTERVAL.days + 0.1, 1)):
+        await notifier(bot, days).run_due()
+        assert len(told(bot, "ada")) == count
+    off = replace(bot.with_settings(contradictions="off"), clock=ManualClock(bot.platform.current_time()))
+    run_before(bot.engine, "retrieve", lambda: pytest.fail("it searched"))
+    await ContradictionNotifier(off).run_due()
+
+
+async def test_with_a_source_goes_what_was_said_of_it(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    barn = await bot.join("BARN", "ada", "bob")
+    await bot.post_indexed(yard, "ada", FIRST)
+    message = await bot.post_indexed(barn, "bob", SECOND)
+    await notifier(bot).search(TOWN)
+    await bot.delete(message)
+    await bot.correct_answers()
+    [reply] = told(bot, "ada")
+    assert "5434" not in reply.text
+    assert (await bot.store.contradictions.find_person(TOWN, "ada")).told == frozenset()
+
+
+async def test_who_uses_forget_me_is_known_no_more(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    await notifier(bot).search(TOWN)
+    await bot.forget_person("ada")
+    assert (await bot.store.contradictions.find_person(TOWN, "ada")).last is None
+
+
+async def press(bot: BotFixture, person: str, number: int) -> str:
+    """Press a button of what a person was told; what the bot says to that."""
+    [reply] = told(bot, person)
+    assert reply.closing is not None
+    _, id_, *side = reply.closing.buttons[number].value.split()
+    request = SettleContradiction(id_, side[0]) if side else DismissContradiction(id_)  # type: ignore[arg-type]
+    workspace = Workspace(bot, bot.context, RecordingAnswers())
+    results = perform_management(workspace, Subject("slack", "T1", person), request)  # type: ignore[arg-type]
+    [done] = [each async for each in results]
+    assert isinstance(done, Completed)
+    return done.text
+
+
+async def test_one_press_makes_a_verified_answer_that_only_its_own_readers_get(bot: BotFixture) -> None:
+    yard, vault = await disagree(bot, "ada")
+    await notifier(bot).search(TOWN)
+    assert "from now on" in await press(bot, "bob", 1)
+    [verified] = await bot.store.verified_answers.list_in_room(vault.room)
+    assert verified.question == "The staging database listens on port …?"
+    assert verified.text.replace("\\", "") == f"{SECOND} [1]"
+    assert await bot.store.verified_answers.list_in_room(yard.room) == []
+    keys = {f"{yard.room}:message:{message.id}" for message in bot.platform.messages}
+    assert len(await bot.store.contradictions.list_wrong(keys)) == 1
+    with pytest.raises(NotFound):
+        await press(bot, "ada", 0)
+    await notifier(bot, 30).search(TOWN)
+    assert len(told(bot, "ada")) == 1
+
+
+async def test_what_is_dismissed_is_mentioned_no_more(bot: BotFixture) -> None:
+    yard, _ = await disagree(bot, "ada")
+    await notifier(bot).search(TOWN)
+    await press(bot, "ada", 2)
+    workspace = Workspace(bot, bot.context, RecordingAnswers())
+    invoked = CommandInvoked("c", yard, "ada", "contradictions", "", time=bot.platform.current_time())
+    card = await run_command(workspace, invoked)  # type: ignore[arg-type]
+    assert isinstance(card, Card)
+    assert "no statements" in card.text
+
+
+async def test_who_wrote_none_of_them_and_reviews_nothing_decides_nothing(bot: BotFixture) -> None:
+    yard, _ = await disagree(bot, "ada", "cleo")
+    await notifier(bot).search(TOWN)
+    workspace = Workspace(bot, bot.context, RecordingAnswers())
+
+    async def call(person: str, words: str = "") -> Card:
+        invoked = CommandInvoked("c", yard, person, "contradictions", words, time=bot.platform.current_time())
+        card = await run_command(workspace, invoked)  # type: ignore[arg-type]
+        assert isinstance(card, Card)
+        return card
+
+    listed = await call("cleo")
+    assert SECOND in listed.text.replace("\\", "")
+    assert "no statements" in (await call("dan")).text
+    id_ = listed.buttons[-1].value.split()[-1]
+    results = perform_management(workspace, Subject("slack", "T1", "cleo"), DismissContradiction(id_))  # type: ignore[arg-type]
+    with pytest.raises(NotAllowed):
+        await anext(results)
