@@ -11,18 +11,21 @@ import argparse
 import asyncio
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.company.__main__ import ask, print_outcomes
+from benchmarks.company.__main__ import Outcome, print_outcomes
 from benchmarks.company.corpus import SPACE, CompanyQuestion
-from engine import Document, Engine, MiniLMEmbedder, Passage
+from engine import Document, Engine, MiniLMEmbedder, Passage, Question, Scope
 from engine.clock import Clock
 from engine.parsers.chat_export import CONVERSATION_GAP
+from engine.text.author_request import by_author
 from engine.text.conversations.disentanglement import Utterance
 from engine.text.conversations.windows import ConversationWindows
 from engine.text.message_line import render_message_line
+from engine.text.overview_request import apply_overview_request
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 3, 20, 10, tzinfo=UTC)
@@ -55,11 +58,11 @@ def load_conversations(language: str) -> Iterator[Document]:
     windows, by_window = ConversationWindows(CONVERSATION_GAP, WINDOW_TOKENS), dict[str, list[Passage]]()
     for number, match in enumerate(map(_MESSAGE.fullmatch, part.splitlines())):
         assert match
-        time, author, text = datetime.fromisoformat(f"{match[1]}+00:00"), match[2], match[3]
+        sent, author, text = datetime.fromisoformat(f"{match[1]}+00:00"), match[2], match[3]
         key = f"{language}-{number}"
-        window = windows.assign(Utterance(key, author, text, time), len(text) // 4)
-        line = render_message_line(time, author, text)
-        by_window.setdefault(window, []).append(Passage(key, line, f"{author}, {line[1:17]}", "", author, time))
+        window = windows.assign(Utterance(key, author, text, sent), len(text) // 4)
+        line = render_message_line(sent, author, text)
+        by_window.setdefault(window, []).append(Passage(key, line, f"{author}, {line[1:17]}", "", author, sent))
     for key, passages in by_window.items():
         yield Document(f"{SPACE}:{key}", SPACE, f"{SPACE}:{language}", "club", tuple(passages), kind="conversation")
 
@@ -72,6 +75,15 @@ async def run(language: str, half: str, *, show: bool) -> None:
             await engine.wait_until_indexed()
             asked = [q for q in load_questions(language) if half == "all" or q.is_held_out == (half == "held")]
             print_outcomes([await ask(engine, question) for question in asked], show=show)
+
+
+async def ask(engine: Engine, asked: CompanyQuestion) -> Outcome:
+    """Ask a question as the bot does: overviews of a time are recognized."""
+    began = time.perf_counter()
+    question, overview = by_author(Question(asked.text, Scope.of(SPACE)), NOW)
+    answer = await engine.ask(apply_overview_request(question, overview) if overview else question)
+    text = await answer.collect_text()
+    return Outcome(asked, text, (time.perf_counter() - began) * 1000)
 
 
 def main() -> None:
