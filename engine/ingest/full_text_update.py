@@ -17,12 +17,12 @@ REPORT_SECONDS = 10.0  # between two lines of the log
 async def update_full_text(runtime: Runtime) -> None:
     """Index rows of an earlier version again, in one of all processes; each batch is durable."""
     full_text, clock = runtime.ledger.full_text, runtime.clock
-    if not await full_text.count_unsegmented():
+    if not (await full_text.count_unsegmented() or await full_text.has_old_stems()):
         return
     async with runtime.processes.lease("full text"):
         reported = clock.monotonic()
         log.info("full_text.update_started", rows_left=await full_text.count_unsegmented())
-        while await full_text.index_next_batch():
+        while await full_text.index_next_batch() or await full_text.stem_next_batch():
             await runtime.priority.yield_to_foreground()
             if clock.monotonic() - reported >= REPORT_SECONDS:
                 reported = clock.monotonic()

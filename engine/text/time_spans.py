@@ -21,14 +21,14 @@ def _index_words(*rows: str) -> dict[str, int]:
     return {word: number for row in rows for number, words in enumerate(row.split()) for word in words.split("/")}
 
 
-_WEEKDAYS = _index_words(
+WEEKDAYS = _index_words(
     "monday/mon tuesday/tue wednesday/wed thursday/thu friday/fri saturday/sat sunday/sun",
     "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "segunda/segunda-feira terça/terça-feira quarta/quarta-feira quinta/quinta-feira sexta/sexta-feira sábado domingo",
 )
-_MONTHS = _index_words(
+MONTHS = _index_words(
     "january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sep october/oct"
     " november/nov december/dec",
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -138,7 +138,7 @@ def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple
         number = first if second in _LAST else second
         if number.isdecimal():
             return 3, (_go_back(now, min(int(number), 10_000) * _UNITS[third]), now)
-    if first in _LAST and second in _WEEKDAYS:
+    if first in _LAST and second in WEEKDAYS:
         return 2, _day_range(_latest_weekday(second, today - _DAY))
     unit, word = (first, second) if second in _BEFORE else (second, first)
     if unit in _UNITS and word in _BEFORE | _LAST | _THIS:
@@ -154,7 +154,7 @@ def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple
 def _parse_part_of_week(first: str, second: str, today: datetime) -> tuple[int, tuple[datetime, datetime]] | None:
     """The latest weekend, this one included; the day of "this morning" and "last night"."""
     if _WEEKEND & {first, second} and (first in _WEEKEND or first in _LAST | _THIS):
-        is_now = today.weekday() >= _WEEKDAYS["saturday"]
+        is_now = today.weekday() >= WEEKDAYS["saturday"]
         saturday = _latest_weekday("saturday", today - 2 * _DAY if is_now and first in _LAST else today)
         return 1 + (second in _WEEKEND), (saturday, saturday + 2 * _DAY - timedelta(microseconds=1))
     if first in _THIS and second in _PARTS:
@@ -171,7 +171,7 @@ def _parse_day(word: str, today: datetime) -> datetime | None:
     """The day of a word like "yesterday" or "monday", or of a date."""
     if word in _DAYS_BACK:
         return today - timedelta(days=_DAYS_BACK[word])
-    return _latest_weekday(word, today) if word in _WEEKDAYS else _parse_date(word, today)
+    return _latest_weekday(word, today) if word in WEEKDAYS else _parse_date(word, today)
 
 
 def _parse_date(word: str, today: datetime) -> datetime | None:
@@ -187,7 +187,7 @@ def _day_range(start: datetime) -> tuple[datetime, datetime]:
 
 def _latest_weekday(word: str, today: datetime) -> datetime:
     """The latest such weekday, today included."""
-    return today - timedelta(days=(today.weekday() - _WEEKDAYS[word]) % 7)
+    return today - timedelta(days=(today.weekday() - WEEKDAYS[word]) % 7)
 
 
 def _unit_range(word: str, today: datetime, now: datetime, *, last: bool) -> tuple[datetime, datetime]:
@@ -216,15 +216,15 @@ def _parse_month(words: Sequence[str], today: datetime) -> tuple[int, tuple[date
     first, second, third = [*(words[at] for at in places[:3]), "", "", ""][:3]
     day, used = 0, 1
     name, year = first, second
-    if first.isdecimal() and second in _MONTHS:
+    if first.isdecimal() and second in MONTHS:
         day, name, year, used = int(first), second, third, 2
-    elif first in _MONTHS and second.isdecimal() and len(second) < _SHORT:
+    elif first in MONTHS and second.isdecimal() and len(second) < _SHORT:
         day, year, used = int(second), third, 2
-    if name not in _MONTHS:
+    if name not in MONTHS:
         return 0, None
     given = int(year) if year.isdecimal() and len(year) == _SHORT else 0
     length = places[used - 1 + bool(given)] + 1
-    start = _latest_date(_MONTHS[name] + 1, day or 1, given, today)
+    start = _latest_date(MONTHS[name] + 1, day or 1, given, today)
     if start is None:
         return length, None
     last = start if day else start.replace(day=monthrange(start.year, start.month)[1])

@@ -18,8 +18,10 @@ SQLITE_OBJECTS = (
 SQLITE_TABLES = "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main'"
 NUMBERED = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
 POSTGRES_CATALOGS = {
+    # The place of `search`, a column of PostgreSQL alone, is left out: later columns may come before it or after it.
     "columns": """
-        SELECT c.relname, c.relkind, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+        SELECT c.relname, c.relkind, row_number() OVER (PARTITION BY c.oid ORDER BY a.attname = 'search', a.attnum),
+            a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
             l.collname, a.attidentity, a.attgenerated, pg_get_expr(d.adbin, d.adrelid)
         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from engine.llm.offline.languages.rules import find_pattern, load_words
 from engine.llm.offline.words import MONEY, UPPER, has_price, is_stop_word, split_words, stem
+from engine.text.scripts.unspaced import has_unspaced
+from engine.text.time_spans import MONTHS, WEEKDAYS
 from engine.text.word_lists import CALENDAR_WORDS, SYNONYMS, word_set
 
 AnswerType = Literal["price", "quantity", "time", "person", "reason", "any"]
@@ -123,6 +126,13 @@ _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
 }
 
 
+_OTHER_CUES = {"person": "self", "reason": "cause"}
+_NUMERAL = re.compile(r"\d|[〇一二三四五六七八九十百千万萬億亿两]")
+_UNSPACED_TIME = re.compile(
+    r"[〇一二三四五六七八九十\d][月日号時时点年]|[月火水木金土日]曜|[周週][一二三四五六日天]|星期|来週|来月|来年|今[日週月年天]"
+    r"|明[日天年]|昨[日天]|[下上][周週个]|毎[日週月朝晩]|每[天周月年]"
+)
+_TIME_WORDS = load_words("times") | frozenset((*WEEKDAYS, *MONTHS)) - {"mar", "may", "sat", "sun", "march", "fri"}
 _TIME_PREPOSITIONS = word_set(
     """
     at from until till by before after since on in to past um ab bis vor nach seit am im las les el le à a às des depuis
@@ -135,9 +145,15 @@ _CLOCK = re.compile(
 )
 
 
+def has_day(text: str) -> bool:
+    """Whether a text of a script without spaces has a time: 四月末, 下周."""
+    return has_unspaced(text) and _UNSPACED_TIME.search(text) is not None
+
+
 def is_number(word: str) -> bool:
     """Whether it is a number, in digits or as a word."""
-    return word.casefold() in _NUMBER_WORDS or any(map(str.isdigit, word))
+    folded = word.casefold()
+    return folded in _NUMBER_WORDS or folded in load_words("numbers") or bool(_NUMERAL.search(word))
 
 
 def is_unit(word: str) -> bool:
@@ -185,7 +201,11 @@ def is_list_noun(word: str) -> bool:
 def answer_type(clause: str) -> AnswerType:
     """The type of answer that a clause needs; a "who" after another question word only describes somebody."""
     other = _RELATIVE_WHO.match(clause) is not None
-    found = (name for name, pattern in _ANSWER_TYPES if pattern.search(clause) and not (other and name == "person"))
+    found = (
+        name
+        for name, pattern in _ANSWER_TYPES
+        if (pattern.search(clause) or find_pattern(name).search(clause)) and not (other and name == "person")
+    )
     return next(found, "any")
 
 
@@ -220,13 +240,15 @@ def synonym_stems(key: str) -> frozenset[str]:
 def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset()) -> bool | None:
     """Whether a text has the answer type, a number or another person `of` these; None if that cannot be decided."""
     words = split_words(text.casefold())
-    numbers = [any(map(str.isdigit, word)) or word in _NUMBER_WORDS for word in words]
-    timed = not _TIME_STEMS.isdisjoint(map(stem, words))
+    numbers = list(map(is_number, words))
+    timed = not _TIME_STEMS.isdisjoint(map(stem, words)) or not _TIME_WORDS.isdisjoint(words) or has_day(text)
+    if kind in _ANSWER_CUES and find_pattern(_OTHER_CUES[kind]).search(text):
+        return True
     if kind in _ANSWER_CUES:
         excluded = of | _TIME_STEMS if kind == "person" else frozenset()
         return not excluded.issuperset(map(stem, _ANSWER_CUES[kind].findall(text))) or None
     if kind == "price":
-        return has_price(text) or (None if any(map(str.isdigit, text)) else False)
+        return has_price(text) or (None if any(numbers) else False)
     if kind == "quantity" and of and (any(numbers) or timed):
         near = (words[max(0, at - 2) : at + 3] for at, is_number in enumerate(numbers) if is_number)
         fits = any(not of.isdisjoint(map(stem, phrase)) for phrase in near) or (timed and _HOUR in of)

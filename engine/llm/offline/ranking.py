@@ -18,15 +18,19 @@ import numpy as np
 from engine.llm.base import embed_queries
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.languages.forms import list_forms
+from engine.llm.offline.languages.rules import detect_rules
 from engine.llm.offline.quoting.similar_words import find_similar_words
 from engine.llm.offline.words import content_words, is_common, is_generic, split_words, stem, word_family
 from engine.scheduling.tasks import gather_or_cancel
+from engine.text.scripts.unspaced import has_function_character, has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.llm.base import Embedder
     from engine.llm.offline.candidates import Candidate
+    from engine.llm.offline.languages.rules import LanguageRules
     from engine.models import Source
     from engine.usage import UsageMeter
 
@@ -54,6 +58,7 @@ class Term:
     word: str
     weight: float
     is_name: bool
+    is_noun: bool = False  # written like a name, as German writes all nouns
 
     @property
     def is_id(self) -> bool:
@@ -92,29 +97,49 @@ async def rank_sentences(
     clauses = analysis.split_clauses(question)
     terms = [build_terms(clause, candidates) for clause in clauses]
     words = list({term.stem: term for about in terms for term in about}.values())
+    forms = find_forms(question, words, candidates)
     shared = np.array([sum(w.weight for w in words if w.stem in one.stems | one.nearby_stems) for one in candidates])
     similar = await _compare(clauses, candidates, np.argsort(-shared, kind="stable")[:MAX_CANDIDATES], embedder, meter)
     scored = [
-        score_clause(clause, about, candidates, near)
+        score_clause(clause, about, candidates, near, forms)
         for clause, about, near in zip(clauses, terms, similar, strict=True)
     ]
     alike = await find_similar_words(scored, candidates, embedder, meter) if candidates else {}
     if alike:
+        alike = {key: alike.get(key, frozenset()) | forms.get(key, frozenset()) for key in {*alike, *forms}}
         scored = [score_clause(clause.text, clause.terms, candidates, clause.similarity, alike) for clause in scored]
     return candidates, scored
 
 
+def find_forms(question: str, terms: Sequence[Term], candidates: Sequence[Candidate]) -> dict[str, frozenset[str]]:
+    """By the stem of a term: the stems of its other forms in the sentences and around them."""
+    known = frozenset[str]().union(*(one.stems | one.nearby_stems for one in candidates))
+    return list_forms({term.stem: term.word for term in terms}, known, detect_rules(question))
+
+
 def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
     """The words a clause is about."""
-    measured = analysis.measured_stems(clause)
+    measured, rules = analysis.measured_stems(clause), detect_rules(clause)
+    speakers = {stem(word) for one in candidates for word in split_words(one.speaker)}
     terms = []
-    for word in content_words(clause):
+    for word in _list_subjects(clause, rules):
         key = stem(word)
         count = sum(key in candidate.stems for candidate in candidates)
         rarity = math.log(1 + (len(candidates) + 20) / (count + 0.5))
-        share = GENERIC_SHARE if is_generic(word) and key not in measured else 1.0
-        terms.append(Term(key, word, rarity * share, _is_name(word, clause)))
+        little = is_generic(word) if rules.language in {"", "en"} else rules.is_generic(word)
+        is_name = _is_name(word, clause)
+        is_noun = is_name and rules.language == "de" and word.isalpha() and key not in speakers
+        share = GENERIC_SHARE if little and key not in measured else 1.0
+        terms.append(Term(key, word, rarity * share, is_name and not is_noun, is_noun and not little))
     return terms
+
+
+def _list_subjects(clause: str, rules: LanguageRules) -> list[str]:
+    """The content words of a clause without what its language asks by; all of them if nothing else is left."""
+    words = [word for word in content_words(rules.strip_phrases(clause)) if not rules.is_function_word(word)]
+    if has_unspaced(clause):
+        words = [word for word in words if not has_function_character(word)] or words
+    return words or content_words(clause)
 
 
 def score_clause(

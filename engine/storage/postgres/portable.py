@@ -19,7 +19,7 @@ from engine.errors import CorruptLedger, StoreError
 from engine.storage.sqlite.row_copy import resting_triggers
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from engine.storage.postgres.connection import Raw
@@ -141,10 +141,11 @@ def empty_tables(raw: Raw) -> None:
     raw.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(names)))
 
 
-def load_tables(raw: Raw, path: Path, tables: Tables, label: str) -> None:
+def load_tables(raw: Raw, path: Path, tables: Tables, label: str, kept: Collection[tuple[str, str]] = ()) -> None:
     """Replace all rows of the present schema with those of a file, in the present transaction.
 
-    `label`: how messages call the file. Raises CorruptLedger if its rows do not fit.
+    `label`: how messages call the file. `kept`: tables with triggers that run for loaded rows. Raises CorruptLedger if
+    its rows do not fit.
     """
     names = [sql.Identifier(table) for table in tables]
     try:
@@ -152,6 +153,8 @@ def load_tables(raw: Raw, path: Path, tables: Tables, label: str) -> None:
             file.execute("PRAGMA trusted_schema = OFF")
             for name in names:
                 raw.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(name))
+            for owner in kept:
+                raw.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER {}").format(*map(sql.Identifier, owner)))
             empty_tables(raw)
             for table, columns in tables.items():
                 _load_table(raw, file, table, columns)

@@ -80,6 +80,11 @@ def has_function_alone(term: str) -> bool:
     return _FUNCTION_WORDS.fullmatch(term) is not None
 
 
+def has_function_character(term: str) -> bool:
+    """Whether one of the characters of a term mostly has a grammatical function."""
+    return _FUNCTION_WORDS.search(term) is not None
+
+
 def _index_terms(clusters: list[str]) -> list[str]:
     """Each cluster but syllables of kana, which mean nothing alone, and each pair of neighbors."""
     return [

@@ -60,7 +60,9 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     if any(term.word[0].isdigit() for term in missing):  # a number may follow as well
         further = set[str]().union(*(e.stems for at in positions for e in _list_around(at, candidates, MAX_BEFORE)))
         missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
-    named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text)
+    missing = [term for term in missing if not _has_characters(term.word, quoted)]
+    nouns = [term.word for term in missing if term.is_noun]
+    named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text) + nouns
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
     is_row = any(candidate.text.count(": ") > 1 for candidate in quoted)  # of a table, whose labels say who does what
     others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]
@@ -68,6 +70,11 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     others += _find_verb_gap(positions, clause, candidates)
     others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
     return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
+
+
+def _has_characters(word: str, quoted: Sequence[Candidate]) -> bool:
+    """Whether a quotation has both of a pair of characters, which may be the ends of two words in the question."""
+    return has_unspaced(word) and any(set(word) <= set(candidate.text) for candidate in quoted)
 
 
 def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:

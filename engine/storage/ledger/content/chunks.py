@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.content.facts import Facts
+from engine.storage.ledger.full_text.stems import make_stems, save_languages
 from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.records.projection import KeyKind, PartialVectors
@@ -113,12 +114,14 @@ class Chunks(Topic[Place_co]):
 
     def _insert_rows(self, document: DocumentPlace, placed: Sequence[_PlacedChunk]) -> dict[str, int]:
         """Insert chunks; returns their ids by key."""
+        stems = make_stems(self.db, [row.chunk.text for row in placed])
+        save_languages(self.db, stems)
         rows = self.db.fetch_each(
-            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key, id",
+            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash, stems)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key, id",
             [
-                (key, document.id, document.space, document.room, ordinal, *content, _text_hash(chunk.text))
-                for key, chunk, ordinal, time, first in placed
+                (key, document.id, document.space, document.room, ordinal, *content, _text_hash(chunk.text), terms)
+                for (key, chunk, ordinal, time, first), terms in zip(placed, stems, strict=True)
                 for content in [(chunk.tokens, time, first, chunk.text)]
             ],
         )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 K1, B = 1.2, 0.75
 FILTER_BATCH = 256  # rows checked against the filters at once
+STEM_SHARE = 0.6  # of a place of a word that a place of another form of it counts
 SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
 
 
@@ -39,10 +40,23 @@ def rank_rows(
     whole = measure_scope(db, index, scope_ids)
     reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
     distinct = list({word.term: word for word in words}.values())
-    scores = score_rows(reader.load_postings(db, index.kind, distinct, scope), whole)
+    forms = [form for word in distinct for form in (word, *word.list_stems())]
+    postings = dict(zip(forms, reader.load_postings(db, index.kind, forms, scope), strict=True))
+    scores = score_rows([_join_forms(word, postings) for word in distinct], whole)
     if filters is not None:
         scores = _filter_scores(db, index, scores, filters, k)
     return _select_best(db, index, scores, k)
+
+
+def _join_forms(word: SearchWord, postings: Mapping[SearchWord, Postings]) -> Postings:
+    """The rows that contain a word or another form of it, which counts less."""
+    exact = postings[word]
+    joined = dict(exact)
+    for stem in word.list_stems():
+        for row, times in postings[stem].items():
+            own = exact.get(row, 0)
+            joined[row] = max(joined.get(row, 0), own + STEM_SHARE * max(0, times - own))
+    return joined
 
 
 def _filter_scores(

@@ -74,7 +74,8 @@ def register_search_text(db: sqlite3.Connection) -> None:
 def index_all(db: sqlite3.Connection) -> None:
     """Fill the empty indexes of a new file from its rows."""
     register_search_text(db)
-    db.execute("INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) FROM chunk")
+    stems = "' ' || stems" if "stems" in {row[1] for row in db.execute("PRAGMA table_info(chunk)")} else "''"
+    db.execute(f"INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) || {stems} FROM chunk")
     db.execute("INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity")
 
 
@@ -107,7 +108,7 @@ def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) -> list[
 
 
 def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
-    """Index rows (id, text) again that were indexed as they are."""
+    """Index rows (id, text) again that were indexed as they are, without stem terms."""
     if is_trigram(find_tokenizer(db)):
         return
     tables = _TABLES[kind]

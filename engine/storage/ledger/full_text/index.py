@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
 
-    Postings = Mapping[tuple[int, int], int]
+    Postings = Mapping[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,15 @@ CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NA
 
 
 class SearchWord(NamedTuple):
-    """A word as it is asked for, and its terms as the index makes them."""
+    """A word as it is asked for, its terms as the index makes them, and the stem terms that its other forms have."""
 
     text: str
     term: tuple[str, ...]
+    stems: tuple[str, ...] = ()
+
+    def list_stems(self) -> list[SearchWord]:
+        """Its stem terms as words."""
+        return [SearchWord(stem, (stem,)) for stem in self.stems]
 
 
 class TermIndex(Protocol):

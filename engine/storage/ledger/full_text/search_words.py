@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import TERM_INDEXES, SearchWord, measure_scope
+from engine.storage.ledger.records.projection import KeyKind
+from engine.text.languages.detection import drop_function_words
+from engine.text.languages.stemming import list_query_stems
 from engine.text.scripts.unspaced import RUN, list_query_terms
 
 if TYPE_CHECKING:
@@ -33,9 +36,9 @@ STOP_WORDS = frozenset(
 
 
 def extract_words(text: str) -> list[str]:
-    """The words of a text without stop words, each once, in order."""
+    """The words of a text without stop words of English and of its own language, each once, in order."""
     found = dict.fromkeys(word for word in WORD.findall(text.casefold()) if word not in STOP_WORDS)
-    return list(found)[:MAX_TERMS]
+    return drop_function_words(list(found), text)[:MAX_TERMS]
 
 
 def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[SearchWord]:
@@ -44,13 +47,26 @@ def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_i
     tokenizer = reader.find_tokenizer(db)
     distinct = split_into_terms(text, tokenizer)
     terms = reader.tokenize_words(db, tokenizer, distinct)
-    words = [SearchWord(word, term) for word, term in zip(distinct, terms, strict=True) if term]
+    languages = list_stem_languages(db) if index.kind == KeyKind.CHUNK else []
+    words = [
+        SearchWord(word, term, tuple(list_query_stems(word, languages)))
+        for word, term in zip(distinct, terms, strict=True)
+        if term
+    ]
     rows = measure_scope(db, index, scope_ids).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
         return words
-    common = reader.find_common(db, index.kind, words, scope, limit)
-    return [word for word in words if word not in common] or _select_rarest(db, index, words, scope)
+    forms = [form for word in words for form in (word, *word.list_stems())]
+    common = reader.find_common(db, index.kind, forms, scope, limit)
+    names = {form.text for form in common}
+    words = [word._replace(stems=tuple(stem for stem in word.stems if stem not in names)) for word in words]
+    return [word for word in words if word.text not in names] or _select_rarest(db, index, words, scope)
+
+
+def list_stem_languages(db: Connection) -> list[str]:
+    """The languages of which any chunk has stem terms."""
+    return [row[0] for row in db.execute_fetchall("SELECT language FROM stem_language ORDER BY language")]
 
 
 def split_into_terms(text: str, tokenizer: str) -> list[str]:

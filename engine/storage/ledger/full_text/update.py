@@ -1,11 +1,15 @@
-"""Index rows again that an earlier version indexed without separating the words of scripts without spaces."""
+"""Index rows again that an earlier version indexed without the words of scripts without spaces, or without stems."""
 
 from __future__ import annotations
 
 from engine.storage.ledger.full_text.index import TERM_INDEXES
+from engine.storage.ledger.full_text.stems import make_stems, save_languages
 from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.text.languages.stemming import VERSION
 
+STEMS_VERSION, NEXT_STEMMED = "stems_version", "next_stemmed_chunk"  # settings of the data directory
 BATCH = 100  # rows in one transaction: at most half a second of the writer, if all are indexed again
 _SOURCES = {KeyKind.CHUNK: ("chunk", "text"), KeyKind.NAME: ("entity", "name")}
 
@@ -38,3 +42,26 @@ class FullTextUpdate(Topic[Place_co]):
             else:
                 self.db.execute("UPDATE unsegmented_fts SET first_id = ? WHERE kind = ?", (rows[-1][0] + 1, kind))
         return bool(ranges)
+
+    @reading
+    def has_old_stems(self) -> bool:
+        """Whether there are chunks whose stem terms another version made, or none."""
+        return Settings(self.db).get(STEMS_VERSION) != VERSION
+
+    @writing
+    def stem_next_batch(self) -> bool:
+        """Make the stem terms of the next chunks again; returns whether there may be more."""
+        settings = Settings(self.db)
+        rows = self.db.execute_fetchall(
+            "SELECT id, text, stems FROM chunk WHERE id >= ? ORDER BY id LIMIT ?",
+            (settings.get_int(NEXT_STEMMED), BATCH),
+        )
+        made = make_stems(self.db, [row[1] for row in rows])
+        save_languages(self.db, made)
+        changed = [(terms, row[0]) for row, terms in zip(rows, made, strict=True) if terms != row[2]]
+        self.db.executemany("UPDATE chunk SET stems = ? WHERE id = ?", changed)
+        is_last = len(rows) < BATCH
+        settings.set(NEXT_STEMMED, 0 if is_last else rows[-1][0] + 1)
+        if is_last:
+            settings.set(STEMS_VERSION, VERSION)
+        return not is_last

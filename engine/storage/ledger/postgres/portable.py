@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.storage.postgres.connection import Raw
     from engine.storage.sql.connection import StreamingConnection
 
+INDEXING = (("chunk", "chunk_search_insert"),)  # triggers that index loaded rows
 NOT_EMPTY_HINT = "Use --force to replace it."
 
 
@@ -47,5 +48,5 @@ def load_file(raw: Raw, path: Path, *, replace: bool = False) -> None:
     [[is_filled]] = raw.execute("SELECT EXISTS (SELECT 1 FROM document)").fetchall()
     if is_filled and not replace:
         raise StoreError("The database already contains data.", hint=NOT_EMPTY_HINT)
-    portable.load_tables(raw, path, portable.list_columns(SOURCE), "ledger")
+    portable.load_tables(raw, path, portable.list_columns(SOURCE), "ledger", INDEXING)
     raw.execute("INSERT INTO meta VALUES ('reindexing', '1') ON CONFLICT (key) DO UPDATE SET value = '1'")

@@ -15,7 +15,12 @@ from engine.storage.ledger.clauses import (
 from engine.storage.ledger.full_text.bm25 import rank_rows
 from engine.storage.ledger.full_text.fts5 import score_texts
 from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES, SearchWord
-from engine.storage.ledger.full_text.search_words import extract_words, select_search_words, split_into_terms
+from engine.storage.ledger.full_text.search_words import (
+    extract_words,
+    list_stem_languages,
+    select_search_words,
+    split_into_terms,
+)
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.corrections import select_corrections
 from engine.storage.ledger.queries.filters import fact_clause, matching_chunk_clause
@@ -35,6 +40,7 @@ from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.timestamps import from_micros
 from engine.storage.sql.topic import Place_co, Topic, reading
+from engine.text.languages.stemming import list_query_stems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -143,7 +149,13 @@ class Search(Topic[Place_co]):
         terms = reader.tokenize_words(self.db, reader.find_tokenizer(self.db), words)
         sought = [SearchWord(word, term) for word, term in zip(words, terms, strict=True) if term]
         found = reader.count_matches(self.db, CHUNK_INDEX.kind, sought, scope, 1)
-        return [word.text for word in sought if not found[word]]
+        missing = [word for word in sought if not found[word]]
+        languages = list_stem_languages(self.db) if missing else []
+        stems = {word: list_query_stems(word.text, languages) for word in missing}
+        forms = [SearchWord(stem, (stem,)) for own in stems.values() for stem in own]
+        held = reader.count_matches(self.db, CHUNK_INDEX.kind, forms, scope, 1)
+        known = {form.text for form in forms if held[form]}
+        return [word.text for word in missing if not known.intersection(stems[word])]
 
     @reading
     def find_texts_by_start(self, start: str, scope_ids: ScopeIds, limit: int) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.storage.ledger.schema import stems
 from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
 from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
 from engine.storage.sql.schema import (
@@ -48,6 +49,10 @@ OUTDATED = Table(
     (Index("outdated_extraction_queued", "chunk", where="queued"),),
     key="chunk",
 )
+# What full text holds of a chunk beside its words: stem terms (`engine.text.languages.stemming`) between blanks.
+STEMS = Column("stems", TEXT, default="")
+# The languages of which any chunk has stem terms.
+STEM_LANGUAGE = Table("stem_language", (Column("language", TEXT, primary=True),))
 _MARK_UNKNOWN = (
     "INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, 'unknown' FROM chunk WHERE extraction IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.chunk = chunk.id);"
@@ -124,6 +129,7 @@ CONTENT = (
             *ATTEMPTS,
             Column("permanent_failure", BOOL, default=False),  # given up for a reason that a restart does not change
             *FAILURE,
+            STEMS,
         ),
         (
             Index("chunk_order", "document, ordinal"),
@@ -142,6 +148,7 @@ CONTENT = (
             Index("chunk_room_long", "room, first_time, time", where=OVER_A_DAY),
         ),
     ),
+    STEM_LANGUAGE,
     INCOMPLETE,
     OUTDATED,
     # The parts of passages that a chunk consists of, as offsets in their texts.
@@ -377,6 +384,12 @@ MIGRATIONS = (
     Migration(create_table(_PERSON_NAME)),
     # Not online: an older process would not record what texts lose.
     Migration(create_index("person_name", _PERSON_CHECKS)),
+    Migration(
+        add_column("chunk", STEMS),
+        create_table(STEM_LANGUAGE),
+        stems.INDEX_STEMS,
+        online="an older process stores no stems; its chunks are found by their words.",
+    ),
 )
 
 SOURCE = SchemaSource(

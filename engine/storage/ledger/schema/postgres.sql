@@ -103,7 +103,23 @@ CREATE FUNCTION search_vector(content text) RETURNS tsvector LANGUAGE sql IMMUTA
         ELSE $schema.word_vector(content) END
 $body$;
 
-ALTER TABLE chunk ADD COLUMN search tsvector GENERATED ALWAYS AS (search_vector(text)) STORED;
+-- Stem terms (see engine/text/languages/stemming.py) follow the words.
+CREATE FUNCTION stem_vector(terms text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
+    SELECT CAST(COALESCE(
+        string_agg($schema.quote_lexeme(term) || ':' || LEAST(place, 16383), ' '), '') AS tsvector)
+    FROM unnest(string_to_array(terms, ' ')) WITH ORDINALITY AS listed (term, place) WHERE term <> ''
+$body$;
+ALTER TABLE chunk ADD COLUMN search tsvector;
+CREATE FUNCTION index_chunk() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+    NEW.search := $schema.search_vector(NEW.text);
+    IF NEW.stems <> '' THEN
+        NEW.search := NEW.search || $schema.stem_vector(NEW.stems);
+    END IF;
+    RETURN NEW;
+END $body$;
+CREATE TRIGGER chunk_search_insert BEFORE INSERT ON chunk FOR EACH ROW EXECUTE FUNCTION index_chunk();
+CREATE TRIGGER chunk_search_update BEFORE UPDATE OF text, stems ON chunk FOR EACH ROW EXECUTE FUNCTION index_chunk();
 CREATE INDEX chunk_search ON chunk USING gin (search);
 ALTER TABLE entity ADD COLUMN search tsvector GENERATED ALWAYS AS (search_vector(name)) STORED;
 CREATE INDEX entity_search ON entity USING gin (search);

@@ -13,8 +13,8 @@ CREATE INDEX relation_b ON relation (b, a, weight);
 CREATE INDEX entity_counts ON entity (id, mention_count, degree);
 
 -- Full text. The program's function `search_text` separates words of scripts without spaces (see
--- engine/text/scripts/unspaced.py). Rows of a version before it are indexed as they are, until the program has indexed
--- them again.
+-- engine/text/scripts/unspaced.py); stem terms follow. Rows of a version before it are indexed as they are, until the
+-- program has indexed them again.
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (text, content = 'chunk', content_rowid = 'id', tokenize = '$tokenizer');
 CREATE VIRTUAL TABLE chunk_fts_terms USING fts5vocab (chunk_fts, instance);
 CREATE VIRTUAL TABLE entity_fts USING fts5 (name, content = 'entity', content_rowid = 'id', tokenize = '$tokenizer');
@@ -25,12 +25,17 @@ CREATE TABLE unsegmented_fts (
     last_id  INTEGER NOT NULL
 );
 CREATE TRIGGER chunk_fts_insert AFTER INSERT ON chunk BEGIN
-    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text));
+    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
 END;
 CREATE TRIGGER chunk_fts_delete AFTER DELETE ON chunk BEGIN
     INSERT INTO chunk_fts (chunk_fts, rowid, text) SELECT 'delete', old.id,
         CASE WHEN EXISTS (SELECT 1 FROM unsegmented_fts WHERE kind = 0 AND old.id BETWEEN first_id AND last_id)
-        THEN old.text ELSE search_text(old.text) END;
+        THEN old.text ELSE search_text(old.text) || ' ' || old.stems END;
+END;
+CREATE TRIGGER chunk_fts_stems AFTER UPDATE OF stems ON chunk WHEN old.stems <> new.stems BEGIN
+    INSERT INTO chunk_fts (chunk_fts, rowid, text)
+        VALUES ('delete', old.id, search_text(old.text) || ' ' || old.stems);
+    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
 END;
 CREATE TRIGGER entity_fts_insert AFTER INSERT ON entity BEGIN
     INSERT INTO entity_fts (rowid, name) SELECT new.id,

@@ -121,11 +121,14 @@ ADD_LATER = (
     "ALTER TABLE alias ADD COLUMN shown TEXT NOT NULL DEFAULT ''",
     "CREATE TABLE incomplete_chunk (chunk INTEGER PRIMARY KEY, outcome TEXT)",
     "CREATE TABLE outdated_extraction (chunk INTEGER PRIMARY KEY)",
+    "ALTER TABLE chunk ADD COLUMN stems TEXT NOT NULL DEFAULT ''",
+    "CREATE TABLE stem_language (language TEXT PRIMARY KEY)",
     "CREATE TABLE person_name (chunk INT, hash BIGINT, evidence INT, PRIMARY KEY (chunk, hash))",
     "CREATE TABLE name_split (space INT, name TEXT, rule TEXT, part TEXT, shown TEXT, room INT, document INT)",
 )
 DROP_LATER = (
     *("DROP TABLE outdated_extraction", "DROP TABLE person_name"),
+    *("DROP TABLE stem_language", "ALTER TABLE chunk DROP COLUMN stems"),
     *("DROP TABLE incomplete_chunk", "DROP TABLE name_split", "ALTER TABLE alias DROP COLUMN shown"),
     *("ALTER TABLE document DROP COLUMN omissions", "ALTER TABLE document DROP COLUMN coverage"),
 )

@@ -1,0 +1,1 @@
+"""Questions in six languages about messages of invented clubs, answered without a model."""

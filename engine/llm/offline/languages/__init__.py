@@ -1,0 +1,1 @@
+"""Rules of answering in languages other than English, as data."""

@@ -1,0 +1,83 @@
+"""Rules of answering in other languages: question words, words with little meaning, numbers, times. Pure.
+
+`rules.json` holds them by language: `phrases` of a question that name no subject, `function` words and words with
+little meaning (`generic`), patterns of the kinds of questions and of the causes and first persons in answers, words
+of `numbers` and `times`, and `synonyms`, a group between semicolons.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from engine.text.languages.detection import detect_language, load_function_words
+from engine.text.scripts.unspaced import has_unspaced
+from engine.text.word_lists import word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_KANA = re.compile("[\u3041-\u30ff]")
+_NONE = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageRules:
+    """The rules of a language; of one without rules, its function words alone."""
+
+    language: str
+    phrases: re.Pattern[str]
+    function: frozenset[str]
+    generic: frozenset[str]
+    synonyms: tuple[frozenset[str], ...] = ()
+
+    def strip_phrases(self, question: str) -> str:
+        """A question without the phrases that name no subject."""
+        return self.phrases.sub(" ", question)
+
+    def is_function_word(self, word: str) -> bool:
+        return word.casefold() in self.function
+
+    def is_generic(self, word: str) -> bool:
+        return word.casefold() in self.generic
+
+
+def detect_rules(question: str) -> LanguageRules:
+    """The rules of the language of a question."""
+    if has_unspaced(question):
+        return load_rules("ja" if _KANA.search(question) else "zh")
+    return load_rules(detect_language(question).language)
+
+
+@cache
+def load_rules(language: str) -> LanguageRules:
+    """The rules of a language; of English and unknown ones empty."""
+    entry = _load().get(language, {})
+    function = frozenset() if language == "en" else load_function_words().get(language, frozenset())
+    groups = tuple(map(word_set, filter(None, entry.get("synonyms", "").split(";"))))
+    phrases = re.compile(entry["phrases"], re.IGNORECASE) if entry.get("phrases") else _NONE
+    own = word_set(entry.get("function", ""))
+    return LanguageRules(language, phrases, function | own, word_set(entry.get("generic", "")), groups)
+
+
+@cache
+def find_pattern(kind: str) -> re.Pattern[str]:
+    """What matches a question of a kind, or an answer with a cause or a first person, in any of the languages."""
+    return re.compile("|".join(entry[kind] for entry in _load().values()), re.IGNORECASE)
+
+
+@cache
+def load_words(kind: str) -> frozenset[str]:
+    """The words of numbers or times in all of the languages."""
+    return word_set(" ".join(entry[kind] for entry in _load().values()))
+
+
+@cache
+def _load() -> Mapping[str, Mapping[str, str]]:
+    text = files(__package__).joinpath("rules.json").read_text(encoding="utf-8")
+    loaded: dict[str, dict[str, str]] = json.loads(text)
+    return loaded

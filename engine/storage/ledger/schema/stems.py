@@ -1,0 +1,42 @@
+"""How databases of before get an index that holds stem terms: the statements that new ones have in their own files."""
+
+from __future__ import annotations
+
+from engine.storage.sql.migrations import run
+
+_SQLITE = """
+DROP TRIGGER chunk_fts_insert;
+DROP TRIGGER chunk_fts_delete;
+CREATE TRIGGER chunk_fts_insert AFTER INSERT ON chunk BEGIN
+    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
+END;
+CREATE TRIGGER chunk_fts_delete AFTER DELETE ON chunk BEGIN
+    INSERT INTO chunk_fts (chunk_fts, rowid, text) SELECT 'delete', old.id,
+        CASE WHEN EXISTS (SELECT 1 FROM unsegmented_fts WHERE kind = 0 AND old.id BETWEEN first_id AND last_id)
+        THEN old.text ELSE search_text(old.text) || ' ' || old.stems END;
+END;
+CREATE TRIGGER chunk_fts_stems AFTER UPDATE OF stems ON chunk WHEN old.stems <> new.stems BEGIN
+    INSERT INTO chunk_fts (chunk_fts, rowid, text)
+        VALUES ('delete', old.id, search_text(old.text) || ' ' || old.stems);
+    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
+END;
+"""
+_POSTGRES = """
+CREATE FUNCTION stem_vector(terms text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
+    SELECT CAST(COALESCE(
+        string_agg($schema.quote_lexeme(term) || ':' || LEAST(place, 16383), ' '), '') AS tsvector)
+    FROM unnest(string_to_array(terms, ' ')) WITH ORDINALITY AS listed (term, place) WHERE term <> ''
+$body$;
+ALTER TABLE chunk ALTER COLUMN search DROP EXPRESSION;
+CREATE FUNCTION index_chunk() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+    NEW.search := $schema.search_vector(NEW.text);
+    IF NEW.stems <> '' THEN
+        NEW.search := NEW.search || $schema.stem_vector(NEW.stems);
+    END IF;
+    RETURN NEW;
+END $body$;
+CREATE TRIGGER chunk_search_insert BEFORE INSERT ON chunk FOR EACH ROW EXECUTE FUNCTION index_chunk();
+CREATE TRIGGER chunk_search_update BEFORE UPDATE OF text, stems ON chunk FOR EACH ROW EXECUTE FUNCTION index_chunk();
+"""
+INDEX_STEMS = run(sqlite=_SQLITE, postgres=_POSTGRES)

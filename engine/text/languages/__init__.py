@@ -1,0 +1,1 @@
+"""Languages of texts: which one a text is written in, and the stems of its words."""
