@@ -116,7 +116,7 @@ async def rehearse_forget(
     return _render_dialog(asked, would, {"address": "/documents/forget", "target": target, "key": key, "title": title})
 
 
-def _render_dialog(asked: str, would: ErasureRehearsal, values: Mapping[str, str]) -> Response:
+def _render_dialog(asked: str, would: ErasureRehearsal, values: Mapping[str, Any]) -> Response:
     return render_part("parts/forget.html", asked=asked, rehearsal=would.text, label="Forget it", **values)
 
 
