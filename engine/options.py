@@ -269,8 +269,8 @@ class EngineOptions:
     `database`: the address of a PostgreSQL database that holds all data; "": files of the data directory hold it.
     `open_stores`: opens other stores than those of the data directory for graph and vectors; what they lack is filled
     from the ledger. `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new
-    data directory; trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted
-    at once. `indexing_limits`: what models may read of a workspace. `extraction_linger`: seconds that a short closed
+    data directory; trigram finds parts of words, from three characters on. `languages`: ISO 639-1 codes of those that
+    texts and questions are in, the main one first; (): not said. `extraction_concurrency`: chunks extracted at once. `indexing_limits`: what models may read of a workspace. `extraction_linger`: seconds that a short closed
     conversation waits to share a call. `summary_cooldown`: seconds between two summaries of a name or pair.
     `compaction_delay`: seconds until deleted bytes are erased from the files. `disk_reserve_bytes`: of a file that
     keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
@@ -290,6 +290,7 @@ class EngineOptions:
     open_stores: StoresOpener | None = field(default=None, repr=False)
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
     fts_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
+    languages: tuple[str, ...] = ()
     chunking: ChunkingOptions = field(default_factory=ChunkingOptions)
     summary_limits: SummaryLimits = field(default_factory=SummaryLimits)
     context_window: ContextWindow = field(default_factory=ContextWindow)
