@@ -24,6 +24,7 @@ from engine.parts.maintenance import EngineMaintenance
 from engine.projection.duplicate_finder import DuplicateFinder
 from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
+from engine.projection.similarity_scale import recall_scale
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Retriever
 from engine.runtime import Runtime
@@ -110,6 +111,7 @@ class Engine:
                 if refusal is None:
                     await ledger.joins.set_automatic_joins(enabled=options.join_duplicates)
                 await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
+                await recall_scale(ledger, embedder)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
                 stores = stores or await storage.open_stores(ledger, embedder, stack)
