@@ -98,7 +98,7 @@ class Engine:
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor(clock)
         check_options(options)
         async with AsyncExitStack() as stack:
-            language, embedder = resolve_models(language, embedder, stack)
+            language, embedder = resolve_models(language, embedder, options.languages, stack)
             claim = stack.enter_context(folder.claim(0 if options.database else options.disk_reserve_bytes))
             refusal = claim.refusal
             if options.database and isinstance(refusal, DiskReadOnly):  # else the disk of the database decides

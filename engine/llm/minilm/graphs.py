@@ -34,17 +34,25 @@ def share_word_table(table: np.ndarray) -> Any:
     return onnxruntime.OrtValue.ortvalue_from_numpy(table)
 
 
-def open_session(graph: bytes, weights_dir: Path, words: Any, threads: int) -> Any:
-    """An onnxruntime session for a serialized graph, on the CPU. `words`: the shared table of word pieces."""
+def new_session_options(threads: int) -> Any:
+    """The options of every session."""
     import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.add_initializer(WORD_TABLE, words)
-    options.add_session_config_entry(FOLDER_ENTRY, str(weights_dir))
     # Waiting threads sleep: spinning threads would take CPU time from the event loop.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def open_session(graph: bytes, weights_dir: Path, words: Any, threads: int) -> Any:
+    """An onnxruntime session for a serialized graph, on the CPU. `words`: the shared table of word pieces."""
+    import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
+
+    options = new_session_options(threads)
+    options.add_initializer(WORD_TABLE, words)
+    options.add_session_config_entry(FOLDER_ENTRY, str(weights_dir))
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
