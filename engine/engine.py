@@ -24,10 +24,9 @@ from engine.parts.maintenance import EngineMaintenance
 from engine.projection.duplicate_finder import DuplicateFinder
 from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
-from engine.projection.similarity_scale import recall_scale
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Retriever
-from engine.runtime import Runtime
+from engine.runtime import Runtime, recall_scale
 from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import UsageMeter

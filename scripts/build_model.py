@@ -18,7 +18,7 @@ from engine.llm.minilm.graphs import (
     compute_check_vectors,
     is_precise,
     open_session,
-    share_word_table,
+    share_array,
 )
 from engine.llm.minilm.graphs import WORD_TABLE as WORDS
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
@@ -32,8 +32,8 @@ def main() -> None:
     check_weights(folder / WEIGHTS_FILE)
     weights = WeightsFile.open(folder / WEIGHTS_FILE)
     graphs = {EXACT_GRAPH: build_onnx_model(GraphBuilder(weights)), FAST_GRAPH: build_fast_model(weights)}
-    words = share_word_table(weights.read(WORDS))
-    exact, fast = (open_session(graph, folder, words, THREADS) for graph in graphs.values())
+    words = share_array(weights.read(WORDS))
+    exact, fast = (open_session(graph, folder, {WORDS: words}, THREADS) for graph in graphs.values())
     vectors = compute_check_vectors(exact)
     if not is_precise(vectors, fast):
         raise SystemExit("This processor does not compute the graph with integers precisely; nothing was written.")

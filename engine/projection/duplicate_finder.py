@@ -17,7 +17,6 @@ from engine.knowledge.duplicates.suggestions import (
     score_pair,
 )
 from engine.knowledge.merge import UNKNOWN_TYPE
-from engine.projection.similarity_scale import measure_scale
 from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors.base import VectorFilter
 from engine.text.similarity import unit_vectors
@@ -52,7 +51,7 @@ class DuplicateFinder:
         duplicates = self.runtime.ledger.duplicates
         if not await duplicates.list_uncompared(1):
             return False
-        scale = await measure_scale(self.runtime, UsageMeter())
+        scale = await self.runtime.measure_scale(UsageMeter())
         async with self.runtime.processes.lease("compare names"):
             entities = await duplicates.list_uncompared(BATCH_SIZE)
             if not entities:

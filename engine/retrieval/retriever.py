@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.models import Question, SearchQuery
-from engine.projection.similarity_scale import measure_scale
 from engine.retrieval.context_builder import ContextBuilder
 from engine.retrieval.graph.provenance import ProvenanceLoader
 from engine.retrieval.graph.subgraph import SubgraphLoader
@@ -127,11 +126,11 @@ class Retriever:
         low, high = ", ".join((query.question, *query.low)), ", ".join((query.question, *query.high))
         embedding = self.runtime.embedder.embed_queries([query.question, low, high], meter)
         question, by_low, by_high = unit_vectors(await watch.measure("embed", embedding))
-        return QueryVectors(question, by_low, by_high, await measure_scale(self.runtime, meter))
+        return QueryVectors(question, by_low, by_high, await self.runtime.measure_scale(meter))
 
     async def _embed_raw_question(self, question: Question, meter: UsageMeter) -> QueryVectors:
         [vector] = unit_vectors(await self.runtime.embedder.embed_queries([question.text], meter))
-        return QueryVectors(vector, vector, vector, await measure_scale(self.runtime, meter))
+        return QueryVectors(vector, vector, vector, await self.runtime.measure_scale(meter))
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from locale import getlocale
 from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
@@ -10,13 +10,10 @@ from bot.model_setup.languages import split_languages
 from engine.llm.e5.languages import ENGLISH, LANGUAGES, needs_multilingual
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bot.cli.init.conversation import Conversation
 
 SETTING = "languages"
 QUESTION = "Languages of your texts and questions, such as de,en. Nothing: English."
-LOCALE_VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
 def ask_languages(talk: Conversation) -> None:
@@ -24,7 +21,9 @@ def ask_languages(talk: Conversation) -> None:
     if talk.find_value("embedding_model"):
         return
     talk.say()
-    proposed = "" if talk.find_value(SETTING) or not talk.reader.is_terminal else propose_languages(os.environ)
+    proposed = (
+        "" if talk.find_value(SETTING) or not talk.reader.is_terminal else propose_languages(getlocale()[0] or "")
+    )
     question = f"{QUESTION} Enter: {proposed}." if proposed else QUESTION
     found = talk.ask_plain(SETTING, question, find_problem)
     if proposed and not found:
@@ -33,9 +32,8 @@ def ask_languages(talk: Conversation) -> None:
         talk.say("  The multilingual embedder is used. A text takes it several times as long as the English one.")
 
 
-def propose_languages(environment: Mapping[str, str]) -> str:
-    """The language of the system and English; nothing if it is English or not known. Pure."""
-    locale = next((environment[name] for name in LOCALE_VARIABLES if environment.get(name)), "")
+def propose_languages(locale: str) -> str:
+    """The language of a locale, such as de_AT, and English; nothing if it is English or not known. Pure."""
     code = locale.partition(".")[0].partition("_")[0].casefold()
     return f"{code},en" if code in LANGUAGES - ENGLISH else ""
 

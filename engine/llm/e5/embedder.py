@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.llm.e5.graph import HIDDEN_SIZE, PIECE_TABLE, open_graph
-from engine.llm.e5.weights import ZERO, WeightsFile, check_weights, find_weights, split_blocks
+from engine.llm.e5.weights import ZERO, BlockWeights, check_weights, find_weights, split_blocks
 from engine.llm.e5.word_pieces import WordPieceTokenizer
 from engine.llm.minilm.local_embedder import LocalEmbedder, batch_by_length, pad_rows
 
@@ -69,7 +69,7 @@ class E5Embedder(LocalEmbedder[E5Model]):
     def open_model(self) -> E5Model:
         file = self.find_weights()
         check_weights(file)
-        weights = WeightsFile.open(file)
+        weights = BlockWeights.open(file)
         tokenizer = WordPieceTokenizer(weights.pieces, weights.scores, weights.characters)
         session, values = open_graph(weights, file.parent, self.threads)
         return E5Model(tokenizer, session, values, weights.map_blocks(PIECE_TABLE, HIDDEN_SIZE))

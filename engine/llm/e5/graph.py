@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.llm.minilm.graphs import FOLDER_ENTRY, new_session_options
+from engine.llm.minilm.graphs import open_session, share_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from engine.llm.e5.weights import WeightsFile
+    from engine.llm.e5.weights import BlockWeights
 
 GRAPH = Path(__file__).with_name("graph.onnx")
 LAYERS, HIDDEN_SIZE, INNER_SIZE, POSITIONS = 12, 384, 1536, 512
@@ -28,19 +28,16 @@ LINEAR = (
 NORMS = (("attention.output.LayerNorm", "aln"), ("output.LayerNorm", "oln"))
 
 
-def open_graph(weights: WeightsFile, folder: Path, threads: int) -> tuple[Any, Mapping[str, Any]]:
-    """An onnxruntime session on the CPU, and the values that must live as long as it."""
-    import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
+def open_graph(weights: BlockWeights, folder: Path, threads: int) -> tuple[Any, Mapping[str, Any]]:
+    """An onnxruntime session on the CPU, and the values that must live as long as it.
 
-    options = new_session_options(threads)
-    options.add_session_config_entry(FOLDER_ENTRY, str(folder))  # of the file that the graph names but does not read
-    values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in list_weights(weights)}
-    for name, value in values.items():
-        options.add_initializer(name, value)
-    return onnxruntime.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"]), values
+    `folder`: of the file that the graph names, though it reads nothing of it.
+    """
+    values = {name: share_array(array) for name, array in list_weights(weights)}
+    return open_session(GRAPH.read_bytes(), folder, values, threads), values
 
 
-def list_weights(weights: WeightsFile) -> Iterator[tuple[str, np.ndarray]]:
+def list_weights(weights: BlockWeights) -> Iterator[tuple[str, np.ndarray]]:
     """The weights of the graph by name."""
     segment = weights.read_numbers("emb.type")[:HIDDEN_SIZE]
     yield TABLE, weights.read_numbers("emb.pos").reshape(POSITIONS, HIDDEN_SIZE) + segment
@@ -53,13 +50,13 @@ def list_weights(weights: WeightsFile) -> Iterator[tuple[str, np.ndarray]]:
             yield from _list_linear(weights, f"encoder.layer.{layer}.{name}", shorts, columns)
 
 
-def _list_norm(weights: WeightsFile, name: str, short: str) -> Iterator[tuple[str, np.ndarray]]:
+def _list_norm(weights: BlockWeights, name: str, short: str) -> Iterator[tuple[str, np.ndarray]]:
     yield f"{name}.weight", weights.read_numbers(f"{short}.w")
     yield f"{name}.bias", weights.read_numbers(f"{short}.b")
 
 
 def _list_linear(
-    weights: WeightsFile, name: str, parts: Sequence[str], columns: int
+    weights: BlockWeights, name: str, parts: Sequence[str], columns: int
 ) -> Iterator[tuple[str, np.ndarray]]:
     """The parts side by side; onnxruntime wants neighbors of a block in one byte."""
     blocks = [weights.read_blocks(f"{part}.w", columns) for part in parts]

@@ -35,7 +35,7 @@ Blocks = tuple[np.ndarray, np.ndarray]  # scales, float16 (…, blocks), and int
 
 
 @dataclass(frozen=True, slots=True)
-class WeightsFile:
+class BlockWeights:
     """A file of weights. `pieces` and `scores`: the word pieces by id. `characters`: what each is replaced by.
 
     `places`: the offset and the number of bytes of each tensor, by its name in the file.
@@ -48,10 +48,10 @@ class WeightsFile:
     places: Mapping[str, tuple[int, int]]
 
     @classmethod
-    def open(cls, path: Path) -> WeightsFile:
+    def open(cls, path: Path) -> BlockWeights:
         """Map the file, and read all but the tensors."""
         content = np.memmap(path, np.uint8, "r")
-        reader = _Reader(content.data, PREAMBLE_BYTES)
+        reader = _BytesReader(content.data, PREAMBLE_BYTES)
         pieces, scores = _read_pieces(reader)
         return cls(content, pieces, scores, _read_characters(reader), _read_directory(reader))
 
@@ -100,7 +100,7 @@ def check_weights(file: Path) -> None:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _BytesReader:
     """Reads one thing after the other."""
 
     content: memoryview
@@ -121,7 +121,7 @@ class _Reader:
         return bytes(self.content[self.at - count : self.at])
 
 
-def _read_pieces(reader: _Reader) -> tuple[list[str], list[float]]:
+def _read_pieces(reader: _BytesReader) -> tuple[list[str], list[float]]:
     count, *_, length = reader.read("<5iQ")
     ends = reader.read_array(np.uint32, count + 1).tolist()
     scores = reader.read_array(np.float32, count).tolist()
@@ -129,7 +129,7 @@ def _read_pieces(reader: _Reader) -> tuple[list[str], list[float]]:
     return [text[start:end].decode("utf-8", "replace") for start, end in pairwise(ends)], scores
 
 
-def _read_characters(reader: _Reader) -> dict[int, str]:
+def _read_characters(reader: _BytesReader) -> dict[int, str]:
     [count, _] = reader.read("<2i")
     characters = {}
     for _ in range(count):
@@ -138,7 +138,7 @@ def _read_characters(reader: _Reader) -> dict[int, str]:
     return characters
 
 
-def _read_directory(reader: _Reader) -> dict[str, tuple[int, int]]:
+def _read_directory(reader: _BytesReader) -> dict[str, tuple[int, int]]:
     places = {}
     [count] = reader.read("<i")
     for _ in range(count):

@@ -1,6 +1,6 @@
 """Divide texts into the word pieces of multilingual-e5-small: for each word, those whose scores sum to the most.
 
-Source: Kudo 2018 (unigram language model). The library `tokenizers` takes 270 MB and seconds for these 250,000 pieces.
+Source: Kudo 2018 (unigram language model). The library of MiniLM takes 270 MB and seconds for these 250,000 pieces.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from engine.llm.minilm.graphs import (
     is_precise,
     load_check_vectors,
     open_session,
-    share_word_table,
+    share_array,
 )
 from engine.llm.minilm.local_embedder import LocalEmbedder, batch_by_length, pad_rows
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
@@ -62,7 +62,7 @@ class MiniLMModel:
         return self.exact
 
     def _open(self, graph: Path) -> Any:
-        return open_session(graph.read_bytes(), self.folder, self.words, self.threads)
+        return open_session(graph.read_bytes(), self.folder, {WORD_TABLE: self.words}, self.threads)
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """The word piece ids of each text, at most 256."""
@@ -109,7 +109,7 @@ class MiniLMEmbedder(LocalEmbedder[MiniLMModel]):
 def load_minilm(folder: Path, threads: int) -> MiniLMModel:
     """The model with the weights of a folder. Raises EngineError if they are damaged."""
     check_weights(folder / WEIGHTS_FILE)
-    words = share_word_table(WeightsFile.open(folder / WEIGHTS_FILE).map(WORD_TABLE))
+    words = share_array(WeightsFile.open(folder / WEIGHTS_FILE).map(WORD_TABLE))
     return MiniLMModel(load_tokenizer(folder), words, folder, threads)
 
 

@@ -370,7 +370,17 @@ def talk(home: Path, answers: Sequence[str]) -> tuple[int, str]:
 
 
 def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_own(tmp_path: Path) -> None:
-    answers = ["nine\n", "1\n", "2\n", f"{BOT_TOKEN}\n", "xoxp-1000-2000-person\n", f'"{APP_TOKEN}"\n', "none\n", "n\n"]
+    answers = [
+        "nine\n",
+        "1\n",
+        "2\n",
+        f"{BOT_TOKEN}\n",
+        "xoxp-1000-2000-person\n",
+        f'"{APP_TOKEN}"\n',
+        "none\n",
+        "\n",
+        "n\n",
+    ]
     code, shown = talk(tmp_path / "home", answers)
     assert code == 0, shown
     text = " ".join(shown.split())
