@@ -163,7 +163,7 @@ leave_out = $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' $(1))
 lock: $(DEV) ## resolve the dependencies again into the five locks
 	$(COMPILE) --upgrade pyproject.toml locking/weights.in -o requirements.lock
 	$(COMPILE) --upgrade locking/tools.in -c requirements.lock -o locking/tools.lock
-	$(COMPILE) --upgrade --extra otel --extra pictures --extra postgres pyproject.toml locking/weights.in \
+	$(COMPILE) --upgrade --extra multilingual --extra otel --extra pictures --extra postgres pyproject.toml locking/weights.in \
 	  -c requirements.lock $(call leave_out,requirements.lock) -o requirements-extras.lock
 	$(COMPILE) --upgrade --all-extras pyproject.toml locking/weights.in -c requirements.lock -c requirements-extras.lock \
 	  -c locking/tools.lock $(call leave_out,requirements.lock requirements-extras.lock locking/tools.lock) \

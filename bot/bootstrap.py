@@ -18,6 +18,7 @@ from bot.capabilities.deps import BotParts
 from bot.context import RULES_EXTRACT, BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.ingest.service import IngestService
+from bot.model_setup.languages import read_languages
 from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service
 from bot.model_setup.roles import (
     build_context_window,
@@ -240,6 +241,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         open_stores=load_stores(settings),
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
+        languages=read_languages(settings),
         extraction_concurrency=settings.extraction_concurrency,
         extraction_linger=waits if settings.extraction_by == "model" else min(waits, FILES_WAIT_SECONDS),
         indexing_limits=build_indexing_limits(settings),

@@ -124,6 +124,7 @@ class Settings(BaseSettings):
     query_extra_parameters: str = ""
     query_context_tokens: int = Field(default=0, ge=0, le=MAX_CONTEXT_TOKENS)
 
+    languages: str = ""
     embedding_model: str = ""
     embedding_api_base: str = ""
     embedding_api_key: SecretStr = SecretStr("")

@@ -27,7 +27,7 @@ from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Retriever
-from engine.runtime import Runtime
+from engine.runtime import Runtime, recall_scale
 from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import UsageMeter
@@ -98,7 +98,7 @@ class Engine:
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor(clock)
         check_options(options)
         async with AsyncExitStack() as stack:
-            language, embedder = resolve_models(language, embedder, stack)
+            language, embedder = resolve_models(language, embedder, options.languages, stack)
             claim = stack.enter_context(folder.claim(0 if options.database else options.disk_reserve_bytes))
             refusal = claim.refusal
             if options.database and isinstance(refusal, DiskReadOnly):  # else the disk of the database decides
@@ -111,6 +111,7 @@ class Engine:
                 if refusal is None:
                     await ledger.joins.set_automatic_joins(enabled=options.join_duplicates)
                 await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
+                await recall_scale(ledger, embedder)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
                 stores = stores or await storage.open_stores(ledger, embedder, stack)

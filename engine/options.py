@@ -269,27 +269,28 @@ class EngineOptions:
     `database`: the address of a PostgreSQL database that holds all data; "": files of the data directory hold it.
     `open_stores`: opens other stores than those of the data directory for graph and vectors; what they lack is filled
     from the ledger. `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new
-    data directory; trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted
-    at once. `indexing_limits`: what models may read of a workspace. `extraction_linger`: seconds that a short closed
+    data directory; trigram finds parts of words, from three characters on. `languages`: ISO 639-1 codes of those that
+    texts and questions are in, the main one first; (): not said. `extraction_concurrency`: chunks extracted at once.
+    `indexing_limits`: what models may read of a workspace. `extraction_linger`: seconds that a short closed
     conversation waits to share a call. `summary_cooldown`: seconds between two summaries of a name or pair.
     `compaction_delay`: seconds until deleted bytes are erased from the files. `disk_reserve_bytes`: of a file that
     keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
     of vectors, which are searched there if their rows fit; vectors that take more than a fourth of it are rounded to
     integers, and cosines then differ by up to 0.005. `prompt_tokens`: of an answer's prompt for a model, about, at most
-    the question's `max_total_tokens`; 0: so many.
-    `max_attempts`: tries before a text to which a model gives no valid reply is given up. `cache_answers`: replay the
-    answer of an identical prompt. `join_duplicates`: join spellings of one name that are certainly the same entity;
-    False undoes such joins. `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need
-    not. `spaces_without_people`: prefixes of the names of spaces in which people are no entities ("!" before one: but
-    not there); None: as the data has it. `spaces_without_authors`: likewise, where nothing is searched by who wrote it.
-    `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other process
-    may then work on the database.
+    the question's `max_total_tokens`; 0: so many. `max_attempts`: tries before a text to which a model gives no valid
+    reply is given up. `cache_answers`: replay the answer of an identical prompt. `join_duplicates`: join spellings of
+    one name that are certainly the same entity; False undoes such joins. `suggest_duplicates`: compare new names in the
+    background, so that `find_duplicates` need not. `spaces_without_people`: prefixes of the names of spaces in which
+    people are no entities ("!" before one: but not there); None: as the data has it. `spaces_without_authors`:
+    likewise, where nothing is searched by who wrote it. `replace_embedder`: accept an embedder other than the data
+    directory's, and recompute all vectors; no other process may then work on the database.
     """
 
     database: str = field(default="", repr=False)
     open_stores: StoresOpener | None = field(default=None, repr=False)
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
     fts_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
+    languages: tuple[str, ...] = ()
     chunking: ChunkingOptions = field(default_factory=ChunkingOptions)
     summary_limits: SummaryLimits = field(default_factory=SummaryLimits)
     context_window: ContextWindow = field(default_factory=ContextWindow)

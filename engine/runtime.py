@@ -8,10 +8,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from engine.llm.base import hash_parts
-from engine.llm.checked_embedder import embedder_identity
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, embedder_identity
 from engine.scheduling.foreground import ForegroundPriority
 from engine.scheduling.indexing_budget import IndexingBudget
 from engine.scheduling.summary_failures import SummaryFailures
+from engine.text.similarity import SimilarityScale
 from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorStore
+    from engine.usage import UsageMeter
 
 
 DISTRIBUTION = "threadlore"
+SCALE_SETTING = "similarity_scale"  # in the ledger: a key of the embedder, and the cosine of unrelated texts
 
 
 @cache
@@ -69,8 +72,28 @@ class Runtime:
         models = self.language.name, self.language.summary_model, embedder_identity(self.embedder)
         return hash_parts((program_version(), *models)).hex()
 
+    async def measure_scale(self, meter: UsageMeter) -> SimilarityScale:
+        """The scale of the embedder, which is measured the first time and kept. Raises ModelError."""
+        is_known = self.embedder.has_scale
+        scale = await self.embedder.measure_scale(meter)
+        if not is_known and self.refusal is None:
+            await self.ledger.settings.set(SCALE_SETTING, f"{_scale_key(self.embedder)} {scale.unrelated}")
+        return scale
+
     def __post_init__(self) -> None:
         self.priority = ForegroundPriority(self.clock)
         self.indexing_budget = IndexingBudget(
             self.options.indexing_limits, self.clock, self.ledger.stats.list_space_usage
         )
+
+
+async def recall_scale(ledger: LedgerStore, embedder: CheckedEmbedder) -> None:
+    """Give the embedder the scale that was measured of it, if it was."""
+    key, _, unrelated = (await ledger.settings.get(SCALE_SETTING)).partition(" ")
+    if key == _scale_key(embedder):
+        embedder.recall_scale(SimilarityScale(float(unrelated)))
+
+
+def _scale_key(embedder: CheckedEmbedder) -> str:
+    """A key of the embedder and of the texts by which it is measured."""
+    return hash_parts((embedder_identity(embedder), *UNRELATED_TEXTS, *OTHER_UNRELATED_TEXTS)).hex()

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 RUNTIME, EXTRAS, DEV = "requirements.lock", "requirements-extras.lock", "requirements-dev.lock"
 TOOLS = "locking/tools.lock"
 NODE, NPM = "locking/node.lock", "adapters/web/frontend/package-lock.json"
-CONTAINER_EXTRAS = {"otel", "pictures", "postgres"}  # the container image contains them
+CONTAINER_EXTRAS = {"multilingual", "otel", "pictures", "postgres"}  # the container image contains them
 SHARED = {"packaging"}  # the build backend and the program need it alike
 PINNED = re.compile(r"^([a-z0-9._-]+)==\S+(?: ;[^\\]*)? \\$", re.MULTILINE)
 

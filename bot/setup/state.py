@@ -72,7 +72,12 @@ class SetupState:
     @property
     def needs_weights(self) -> bool:
         """Whether the weights of the built-in embedder must be installed first."""
-        return not self.draft.find_value("embedding_model") and not weights.is_installed()
+        return not self.draft.find_value("embedding_model") and not weights.is_installed(self.weights_package)
+
+    @property
+    def weights_package(self) -> weights.WeightsPackage:
+        """The package of the built-in embedder for the languages that are set. Raises BadSetting."""
+        return weights.choose_package(self.draft.find_value("languages"))
 
     def list_steps(self) -> list[Step]:
         """The steps, in their order."""
@@ -198,6 +203,7 @@ class SetupState:
     async def write(self) -> None:
         """Install what is missing, then write the settings. Raises EngineError; then nothing is written."""
         if self.needs_weights:
-            await asyncio.to_thread(weights.install_weights, weights.find_installer())
+            package = self.weights_package
+            await asyncio.to_thread(weights.install_weights, package, weights.find_installer(package))
         self.changed = await asyncio.to_thread(self.draft.write)
         self.written.set()

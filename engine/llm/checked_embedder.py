@@ -10,7 +10,7 @@ import numpy as np
 from engine.errors import PROVIDER_ERRORS, EngineError, InvalidReply, ModelRefused, PromptTooLong
 from engine.llm.base import QueryEmbedder, embed_queries, guard_plugin_call
 from engine.scheduling.foreground import foreground_calls
-from engine.text.similarity import unit_vectors
+from engine.text.similarity import SimilarityScale, unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 ZEROS_HINT = "Check that THREADLORE_EMBEDDING_MODEL is a model for embeddings, and that its server has loaded it."
 PROBE_TEXT = "Hello."  # a text that every embedder accepts
-# Texts about nothing in common: what two of them have in common, any two texts have.
+# Texts about nothing in common: what two of them have in common, any two texts have. Those in other languages are
+# compared with the English ones only: in a language that an embedder was not trained on, all texts are alike to it.
 UNRELATED_TEXTS = (
     "Whisk two eggs with flour and milk.",
     "The train to the airport leaves at noon.",
@@ -31,7 +32,22 @@ UNRELATED_TEXTS = (
     "Penguins feed their young in turns.",
     "Please sign the form on page three.",
 )
-MIN_SIMILARITY_SPAN = 0.05  # between unrelated and equal texts, so that no embedder makes small differences large
+OTHER_UNRELATED_TEXTS = (
+    "Die Heizung im Keller tropft seit gestern.",
+    "Mein Bruder sammelt alte Briefmarken.",
+    "El gato duerme sobre el teclado.",
+    "La cosecha de aceitunas empieza en noviembre.",
+    "Le boulanger ferme sa boutique en août.",
+    "Ce roman raconte la vie d'un marin.",
+    "O dentista atende só à tarde.",
+    "A ponte velha será pintada de azul.",
+    "庭の桜が満開になりました。",
+    "彼は数学の試験に合格した。",
+    "医生建议他每天散步。",
+    "这家公司的总部在海边。",
+    "Дети лепят снеговика во дворе.",
+    "Билеты в театр уже проданы.",
+)
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 REFUSALS = (ModelRefused, PromptTooLong)
 
@@ -51,7 +67,7 @@ class CheckedEmbedder:
     """Implements `QueryEmbedder`: for each text `dim` finite numbers, not all zero, or a ModelError with a reason."""
 
     embedder: Embedder
-    _unrelated: list[float] = field(default_factory=list)
+    _scales: list[SimilarityScale] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -71,23 +87,31 @@ class CheckedEmbedder:
     async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         return await self._check(lambda: embed_queries(self.embedder, texts, meter), len(texts))
 
-    async def measure_unrelated_similarity(self, meter: UsageMeter) -> float:
-        """The mean cosine of a question and an unrelated text, which some embedders put at 0.7; computed once."""
-        if not self._unrelated:
-            units = unit_vectors(await self.embed(UNRELATED_TEXTS, meter))
-            queries = units
+    @property
+    def has_scale(self) -> bool:
+        """Whether its scale was measured."""
+        return bool(self._scales)
+
+    def recall_scale(self, scale: SimilarityScale) -> None:
+        """Use a scale that was measured before."""
+        self._scales[:] = [scale]
+
+    async def measure_scale(self, meter: UsageMeter) -> SimilarityScale:
+        """The scale of its cosines: how similar questions are to unrelated texts. Measured once."""
+        if not self._scales:
+            texts = unit_vectors(await self.embed([*UNRELATED_TEXTS, *OTHER_UNRELATED_TEXTS], meter))
+            queries = texts[: len(UNRELATED_TEXTS)]
             if isinstance(self.embedder, QueryEmbedder):
                 queries = unit_vectors(await self.embed_queries(UNRELATED_TEXTS, meter))
-            pairs = (queries @ units.T)[~np.eye(len(units), dtype=bool)]
-            self._unrelated.append(max(0.0, float(pairs.mean())))
-        return self._unrelated[0]
+            cosines = queries @ texts.T
+            pairs = cosines[np.eye(*cosines.shape) == 0]
+            self._scales[:] = [SimilarityScale(max(0.0, float(pairs.mean())))]
+        return self._scales[0]
 
     async def measure_similarities(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         """The similarity of each two texts, shape (n, n): 1 for equal ones, about 0 for unrelated ones."""
         units = unit_vectors(await self.embed(texts, meter))
-        unrelated = await self.measure_unrelated_similarity(meter)
-        similarities: np.ndarray = (units @ units.T - unrelated) / max(1.0 - unrelated, MIN_SIMILARITY_SPAN)
-        return similarities
+        return (await self.measure_scale(meter)).similarities(units @ units.T)
 
     async def is_text_at_fault(self, error: EngineError, meter: UsageMeter) -> bool:
         """Whether the text caused the error: its class says so, or a probe text still embeds."""

@@ -10,6 +10,8 @@ from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import ModelConfig
+from engine.llm.e5.embedder import E5Embedder
+from engine.llm.e5.languages import needs_multilingual
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.llm.picture_describer import LiteLLMPictureDescriber
@@ -17,7 +19,7 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from contextlib import AsyncExitStack
 
     from engine.clock import Clock
@@ -26,15 +28,20 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 
+def choose_builtin(languages: Sequence[str]) -> type[MiniLMEmbedder | E5Embedder]:
+    """The built-in embedder for texts in these languages, ISO 639-1 codes; without any, that for English."""
+    return E5Embedder if needs_multilingual(languages) else MiniLMEmbedder
+
+
 def resolve_models(
-    language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack
+    language: LanguageModel | None, embedder: Embedder | None, languages: Sequence[str], stack: AsyncExitStack
 ) -> tuple[LanguageModel, CheckedEmbedder]:
     """The given models; the offline language model and the built-in embedder (384 dimensions) replace missing ones.
 
-    `stack` closes what is opened here.
+    `languages`: of texts and questions. `stack` closes what is opened here.
     """
     if embedder is None:
-        builtin = MiniLMEmbedder()
+        builtin = choose_builtin(languages)()
         stack.callback(builtin.close)
         embedder = builtin
     checked = wrap_embedder(embedder)

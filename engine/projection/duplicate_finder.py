@@ -20,6 +20,7 @@ from engine.knowledge.merge import UNKNOWN_TYPE
 from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors.base import VectorFilter
 from engine.text.similarity import unit_vectors
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -50,6 +51,7 @@ class DuplicateFinder:
         duplicates = self.runtime.ledger.duplicates
         if not await duplicates.list_uncompared(1):
             return False
+        scale = await self.runtime.measure_scale(UsageMeter())
         async with self.runtime.processes.lease("compare names"):
             entities = await duplicates.list_uncompared(BATCH_SIZE)
             if not entities:
@@ -65,7 +67,8 @@ class DuplicateFinder:
                 await self.runtime.priority.yield_to_foreground()
                 found = {text.id: text for text in spelled[entity.id]}
                 found |= {id_: named[id_] for id_ in near.get(entity.id, {}) if id_ in named}
-                similar = _measure(vectors.get(entity.id), found, others) | near.get(entity.id, {})
+                cosines = _measure(vectors.get(entity.id), found, others) | near.get(entity.id, {})
+                similar = {id_: scale.similarity(cosine) for id_, cosine in cosines.items()}
                 pairs += _select_pairs(entity, found.values(), similar)
             await duplicates.save_candidates(entities, pairs)
             return True
@@ -83,7 +86,7 @@ class DuplicateFinder:
     async def _find_nearest(
         self, entities: Sequence[ComparedEntity], vectors: Mapping[int, np.ndarray]
     ) -> dict[int, dict[int, float]]:
-        """The similarity of the nearest entities of the same space, by id."""
+        """The cosines of the nearest entities of the same space, by id."""
         spaces, store = {entity.space for entity in entities}, self.runtime.vectors
         rows = await self.runtime.ledger.search.count_by_space(spaces)
         known = [entity for entity in entities if entity.id in vectors]

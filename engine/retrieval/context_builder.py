@@ -42,7 +42,6 @@ from engine.retrieval.views import ViewLoader
 from engine.scheduling.supervisor import describe_error
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
-from engine.text.similarity import best_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,7 +140,7 @@ class ContextBuilder:
         """Rank the chunks of the graph by a random walk from the facts most similar to the question."""
         if not (by_entity or by_relation) or self.hits.vectors is None:
             return []
-        query, profiles = self.hits.vectors.question, self.hits.profile_cache
+        query, profiles = self.hits.vectors, self.hits.profile_cache
         vectors = await self._load_chunk_vectors([self.hits.chunks], by_entity, by_relation)
         with self.searcher.stopwatch.record("walk"):
             entities = [
@@ -152,7 +151,7 @@ class ContextBuilder:
                 FactEdge(view.ends, view.weight, profiles.best_similarity(KeyKind.PAIR, view.ids), chunks)
                 for view, chunks in zip(self.relations, by_relation, strict=True)
             ]
-            similarity = {chunk: best_similarity(query, parts) for chunk, parts in vectors.items()}
+            similarity = {chunk: query.find_similarity(parts) for chunk, parts in vectors.items()}
             visits = count_chunk_visits(entities, facts, similarity, self.ranking_options)
             return await self.searcher.sort_by_count(visits)
 

@@ -109,7 +109,8 @@ class NameWalk:
     async def _find_seed_facts(self, named: NamedNodes, profiles: ProfileCache) -> list[SeedFact]:
         """The relations nearest to the question among those with a named end."""
         wanted = self._options.seed_fact_candidates
-        hits = await self.searcher.search_vectors("relations", self.vectors.question, wanted)
+        vectors = self.vectors
+        hits = await self.searcher.search_vectors("relations", vectors.question, wanted, vectors.scale)
         await self.searcher.load_relations(profiles, [hit.id for hit in hits])
         ids = {entity.id for entity in named.entities}
         facts = [hit for hit in hits if hit.id in profiles.relations and ids & set(profiles.relations[hit.id].ends)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from engine.retrieval.ranking.passages import RatedChunk, rate_passages, similarities_to
+from engine.retrieval.ranking.passages import RatedChunk, rate_passages
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
         RatedChunk(
             text,
             rank / len(shown),
-            similarities_to(hits.vectors.question, vectors[text.id]) if text.id in vectors else (),
+            hits.vectors.find_similarities(vectors[text.id]) if text.id in vectors else (),
             list(islice(bm25, len(text.pieces))),
         )
         for rank, text in ranked

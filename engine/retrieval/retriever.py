@@ -101,19 +101,19 @@ class Retriever:
                 leg = await VectorLeg.start(stack, searcher, query.question, embedding)
             vectors, profiles = await embedding, ProfileCache()
             (chunks, walk), local_leg, global_leg = await gather_or_cancel(
-                self._rank_chunks(leg, NameWalk(searcher, query, vectors), meter),
+                self._rank_chunks(leg, NameWalk(searcher, query, vectors)),
                 _run_leg(question, LOCAL_MODES, searcher.local_leg(query, vectors, profiles), GraphLeg()),
                 _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, profiles), GraphLeg()),
             )
         return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks, walk)
 
-    async def _rank_chunks(self, leg: VectorLeg | None, walk: NameWalk, meter: UsageMeter) -> Sequence[tuple[int, ...]]:
+    async def _rank_chunks(self, leg: VectorLeg | None, walk: NameWalk) -> Sequence[tuple[int, ...]]:
         """The chunks of the vector leg and, for mix, those of a walk from the names of the question."""
         if leg is None:
             return (), ()
         if _effective_mode(leg.searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
-            return await leg.rank(meter), ()
-        return await gather_or_cancel(leg.rank(meter), self._walk_from_names(leg, walk))
+            return await leg.rank(), ()
+        return await gather_or_cancel(leg.rank(), self._walk_from_names(leg, walk))
 
     async def _walk_from_names(self, leg: VectorLeg, walk: NameWalk) -> tuple[int, ...]:
         watch = leg.searcher.stopwatch
@@ -125,11 +125,12 @@ class Retriever:
         """Embed the question, and the question with its low and with its high keywords, in one call."""
         low, high = ", ".join((query.question, *query.low)), ", ".join((query.question, *query.high))
         embedding = self.runtime.embedder.embed_queries([query.question, low, high], meter)
-        return QueryVectors(*unit_vectors(await watch.measure("embed", embedding)))
+        question, by_low, by_high = unit_vectors(await watch.measure("embed", embedding))
+        return QueryVectors(question, by_low, by_high, await self.runtime.measure_scale(meter))
 
     async def _embed_raw_question(self, question: Question, meter: UsageMeter) -> QueryVectors:
         [vector] = unit_vectors(await self.runtime.embedder.embed_queries([question.text], meter))
-        return QueryVectors(vector, vector, vector)
+        return QueryVectors(vector, vector, vector, await self.runtime.measure_scale(meter))
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""

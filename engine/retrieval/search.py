@@ -12,7 +12,7 @@ from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
-from engine.text.similarity import best_similarity
+from engine.text.similarity import SimilarityScale, best_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -81,11 +81,24 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class QueryVectors:
-    """Vectors of length one: of the question, of all low keywords, and of all high keywords."""
+    """Vectors of length one: of the question, of all low keywords, and of all high keywords.
+
+    `scale`: turns their cosines with stored vectors into similarities.
+    """
 
     question: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    scale: SimilarityScale = SimilarityScale()  # noqa: RUF009  - frozen
+
+    def find_similarities(self, parts: np.ndarray) -> list[float]:
+        """The similarity of the question to each of the vectors, shape (n, dim), of a row."""
+        similarities: list[float] = self.scale.similarities(parts @ self.question).tolist()
+        return similarities
+
+    def find_similarity(self, parts: np.ndarray) -> float:
+        """The similarity of the question to the nearest of the vectors, shape (n, dim), of a row."""
+        return self.scale.similarity(best_similarity(self.question, parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +146,24 @@ class Searcher:
     scope: SearchScope
     stopwatch: Stopwatch
 
-    async def search_vectors(self, table: VectorTable, vector: np.ndarray, count: int) -> list[VectorHit]:
-        """The best vector of each id above the threshold; ties are broken by names, not ids."""
+    async def search_vectors(
+        self, table: VectorTable, vector: np.ndarray, count: int, scale: SimilarityScale
+    ) -> list[VectorHit]:
+        """The best vector of each id above the threshold, with its similarity; ties are broken by names, not ids."""
         kind, area = KINDS_BY_TABLE[table], self.scope.build_vector_filter(table)
-        found, whole = await self._fetch_nearest(table, vector, count, area)
+        found, whole = await self._fetch_nearest(table, vector, count, area, scale)
         if len(found) < count and not whole and self.scope.filters and area.ids is None:
             listing = self.runtime.ledger.search.list_matching_ids(self.question.filters, self.scope.scope_ids, kind)
-            found, _ = await self._fetch_nearest(table, vector, count, replace(area, ids=await listing))
+            found, _ = await self._fetch_nearest(table, vector, count, replace(area, ids=await listing), scale)
         return (await self._sort_hits(kind, found))[:count]
 
     async def _fetch_nearest(
-        self, table: VectorTable, vector: np.ndarray, count: int, area: vector_store.VectorFilter
+        self,
+        table: VectorTable,
+        vector: np.ndarray,
+        count: int,
+        area: vector_store.VectorFilter,
+        scale: SimilarityScale,
     ) -> tuple[list[VectorHit], bool]:
         """The best vector of each id, best first, and whether no better one can be missing.
 
@@ -157,7 +177,8 @@ class Searcher:
         await asyncio.sleep(0)  # a search in memory does not give way: first let others send theirs to the database
         while True:
             searching = self.runtime.vectors.search(table, vector, rows, area)
-            hits = await self.stopwatch.measure(f"vectors {table}", searching)
+            found_rows = await self.stopwatch.measure(f"vectors {table}", searching)
+            hits = [hit._replace(similarity=scale.similarity(hit.similarity)) for hit in found_rows]
             best: dict[int, VectorHit] = {}
             for hit in hits:
                 if hit.similarity >= self.question.threshold:
@@ -199,7 +220,7 @@ class Searcher:
         exact, named, hits = await gather_or_cancel(
             self._find_exact_names(query),
             self._find_names_by_words(query),
-            self._find_distinct_entities(vectors.low, profiles),
+            self._find_distinct_entities(vectors, profiles),
         )
         profiles.similarities.update({(KeyKind.NAME, hit.id): hit.similarity for hit in hits})
         order = rank_entities(exact, [hit.id for hit in hits], named, self.runtime.options.ranking)
@@ -229,13 +250,13 @@ class Searcher:
         searching = self.runtime.ledger.search.search_entities(words, limit, where.scope_ids, where.filters)
         return await self.stopwatch.measure("names", searching)
 
-    async def _find_distinct_entities(self, vector: np.ndarray, profiles: ProfileCache) -> list[VectorHit]:
+    async def _find_distinct_entities(self, vectors: QueryVectors, profiles: ProfileCache) -> list[VectorHit]:
         """Entities by similarity; fetches more until there are enough *distinct* names, as spaces may share names."""
         count = self.question.top_k
         most = self.runtime.options.ranking.max_entity_overfetch * count
         asked = count if len(self.scope.scope_ids.spaces) < 2 else 2 * count
         while True:
-            hits = await self.search_vectors("entities", vector, asked)
+            hits = await self.search_vectors("entities", vectors.low, asked, vectors.scale)
             await self.load_entities(profiles, [hit.id for hit in hits])
             names = {profiles.entities[hit.id].canonical for hit in hits if hit.id in profiles.entities}
             if len(names) >= count or len(hits) < asked or asked >= most:
@@ -256,7 +277,7 @@ class Searcher:
         spaces = self.scope.scope_ids.spaces
         fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges], spaces)
         rows = await self.stopwatch.measure("fetch relations", fetching)
-        similar = {id_: best_similarity(vectors.question, parts) for id_, parts in rows.items()}
+        similar = {id_: vectors.find_similarity(parts) for id_, parts in rows.items()}
         for id_, similarity in similar.items():
             profiles.similarities.setdefault((KeyKind.PAIR, id_), similarity)
         await self.load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
@@ -266,7 +287,7 @@ class Searcher:
 
     async def global_leg(self, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The global leg: relations for the high keywords, and the entities at their ends."""
-        hits = await self.search_vectors("relations", vectors.high, self.question.top_k)
+        hits = await self.search_vectors("relations", vectors.high, self.question.top_k, vectors.scale)
         profiles.similarities.update({(KeyKind.PAIR, hit.id): hit.similarity for hit in hits})
         await self.load_relations(profiles, [hit.id for hit in hits])
         relations = [hit.id for hit in hits if hit.id in profiles.relations]

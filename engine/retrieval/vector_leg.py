@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from engine.retrieval.search import QueryVectors, Searcher
     from engine.storage.vectors.base import VectorHit
-    from engine.usage import UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +39,17 @@ class VectorLeg:
             return await searcher.stopwatch.measure("words", query)
 
         async def search_vectors() -> list[VectorHit]:
-            return await searcher.search_vectors("chunks", (await embedding).question, wanted)
+            vectors = await embedding
+            return await searcher.search_vectors("chunks", vectors.question, wanted, vectors.scale)
 
         by_words = await stack.enter_async_context(child_task(search_words()))
         return cls(searcher, await stack.enter_async_context(child_task(search_vectors())), by_words)
 
-    async def rank(self, meter: UsageMeter) -> tuple[int, ...]:
+    async def rank(self) -> tuple[int, ...]:
         """The ids of the best chunks of both searches, the best first."""
         runtime, options = self.searcher.runtime, self.searcher.runtime.options.ranking
         hits, by_words = await self.by_vector, await self.by_words
-        unrelated = await runtime.embedder.measure_unrelated_similarity(meter)
-        scores = fuse_scores({hit.id: hit.similarity for hit in hits}, by_words, unrelated, options)
+        scores = fuse_scores({hit.id: hit.similarity for hit in hits}, by_words, options)
         pairs = await runtime.ledger.search.find_neighbor_messages(list(scores), options.neighbor_span)
         scores = add_neighbors(scores, pairs, options.neighbor_share)
         count = Counter(map(sort_key, scores.values()))

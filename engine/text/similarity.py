@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+MIN_SIMILARITY_SPAN = 0.05  # between unrelated and equal texts, so that no embedder makes small differences large
 MIN_SAME_SIMILARITY = 0.99  # of a vector and its rounded copy
 
 
@@ -22,6 +25,25 @@ def is_same_vector(found: np.ndarray, expected: np.ndarray, least: float = MIN_S
         return False
     similarities = (unit_vectors(found) * unit_vectors(expected)).sum(axis=1)
     return bool((similarities[expected.any(axis=1)] > least).all())
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityScale:
+    """Turns the cosines of an embedder into similarities: 0 for unrelated texts, 1 for equal ones.
+
+    `unrelated`: the cosine of unrelated texts, 0.04 with some embedders and 0.75 with others.
+    """
+
+    unrelated: float = 0.0
+
+    def similarity(self, cosine: float) -> float:
+        """The similarity of a cosine; negative for texts that have less in common than unrelated ones."""
+        return (cosine - self.unrelated) / max(1.0 - self.unrelated, MIN_SIMILARITY_SPAN)
+
+    def similarities(self, cosines: np.ndarray) -> np.ndarray:
+        """The similarities of an array of cosines."""
+        scaled: np.ndarray = (cosines - self.unrelated) / max(1.0 - self.unrelated, MIN_SIMILARITY_SPAN)
+        return scaled
 
 
 def best_similarity(query: np.ndarray, vectors: np.ndarray) -> float:

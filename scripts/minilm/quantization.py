@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.minilm.graphs import WORD_TABLE, build_feed, open_session, random_rows, share_word_table
+from engine.llm.minilm.graphs import WORD_TABLE, build_feed, open_session, random_rows, share_array
 from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
 from scripts.minilm.quantized_graph import QuantizedGraphBuilder
 
@@ -27,8 +27,10 @@ def build_fast_model(weights: WeightsFile) -> bytes:
 
 def measure_linear_inputs(weights: WeightsFile, rows: Sequence[Sequence[int]]) -> dict[str, np.ndarray]:
     """The input of each linear layer for these rows, float32 (tokens, inputs), by the name of its first weights."""
-    builder, words = GraphBuilder(weights), share_word_table(weights.read(WORD_TABLE))
-    session = open_session(build_onnx_model(builder, with_linear_inputs=True), weights.path.parent, words, THREADS)
+    builder, words = GraphBuilder(weights), share_array(weights.read(WORD_TABLE))
+    session = open_session(
+        build_onnx_model(builder, with_linear_inputs=True), weights.path.parent, {WORD_TABLE: words}, THREADS
+    )
     names = list(dict.fromkeys(builder.linear_inputs.values()))
     found = [session.run(names, build_feed(row)) for row in rows]
     by_name = {name: np.concatenate([values[index][0] for values in found]) for index, name in enumerate(names)}

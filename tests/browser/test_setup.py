@@ -21,7 +21,7 @@ expect.set_options(timeout=PATIENCE * 1000)
 async def test_a_phone_leads_from_the_code_to_the_first_question(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weights, "is_installed", lambda: True)
+    monkeypatch.setattr(weights, "is_installed", lambda _: True)
     context = await browser.new_context(viewport={"width": 390, "height": 800})
     context.set_default_timeout(PATIENCE * 1000)
     page, widths = await context.new_page(), list[int]()

@@ -21,7 +21,7 @@ from engine.llm.minilm.graphs import (
     open_session,
     random_rows,
     run_rows,
-    share_word_table,
+    share_array,
 )
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
 from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
@@ -53,9 +53,9 @@ def test_the_graphs_refer_to_every_tensor_where_the_file_has_it(installed: Weigh
 @pytest.mark.long
 def test_the_graph_with_integers_is_the_one_that_is_built(installed: WeightsFile) -> None:
     """Up to the rounding of single weights, which depends on the processor."""
-    folder, words = installed.path.parent, share_word_table(installed.read(WORD_TABLE))
+    folder, words = installed.path.parent, share_array(installed.read(WORD_TABLE))
     shipped, built = (
-        run_rows(open_session(graph, folder, words, THREADS), random_rows(20, seed=3))
+        run_rows(open_session(graph, folder, {WORD_TABLE: words}, THREADS), random_rows(20, seed=3))
         for graph in (FAST_GRAPH.read_bytes(), build_fast_model(installed))
     )
     assert mean_cosine(shipped, built) > 0.9999

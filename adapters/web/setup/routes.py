@@ -11,7 +11,6 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from adapters.web.pages.session import get_cookie_name
 from adapters.web.pages.shell import render_shell
 from bot.errors import BadSetting, InvalidToken
-from bot.setup import weights
 from bot.setup.models import BASE, EXAMPLES, KEY, MODEL, NONE, list_model_mistakes
 from bot.setup.pasted import clean_paste, find_mistake, mask, mask_word
 from bot.setup.platforms import MARKS, describe_check, find_other, list_refusals, order_setups
@@ -246,7 +245,7 @@ def _render_review(http: Request, state: SetupState, status: int = 200, error: s
         "refused": state.list_refusals(),
         "model_refused": list_model_mistakes(state.model_checks),
         "notes": state.list_notes(),
-        "weights": f"{weights.PACKAGE} {weights.VERSION}, {weights.SIZE}" if state.needs_weights else "",
+        "weights": str(state.weights_package) if state.needs_weights else "",
         "error": error,
     }
     return _render(http, state, "review", status, **shown)

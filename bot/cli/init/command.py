@@ -24,6 +24,7 @@ OWN_VALUES = {
     "llm_model": "The model that writes answers, by its litellm name, or none.",
     "llm_api_key": "The API key of its provider.",
     "llm_api_base": "The address of a server of your own.",
+    "languages": "Languages of texts and questions, such as de,en.",
 }
 SEEN_BY_OTHERS = "Others on this computer can see it while the command runs: better the file."
 
@@ -144,7 +145,7 @@ def _read_secret(path: Path) -> str:
 
 def _converse(talk: Conversation, common: GlobalOptions) -> list[str]:
     """Ask everything, and check it; returns the platforms. Raises BadSetting."""
-    from bot.cli.init import models, platforms  # noqa: PLC0415  - keeps --help fast
+    from bot.cli.init import languages, models, platforms  # noqa: PLC0415  - keeps --help fast
     from bot.setup.platforms import load_setups  # noqa: PLC0415  - as above
 
     setups = load_setups()
@@ -154,6 +155,7 @@ def _converse(talk: Conversation, common: GlobalOptions) -> list[str]:
         if talk.given.checks and not talk.missing:
             platforms.check_platform(talk, setups[name])
     models.ask_model(talk)
+    languages.ask_languages(talk)
     if not talk.missing:
         checks = models.check_model(talk, common.clock) if talk.given.checks else []
         models.show_cost(talk, checks)

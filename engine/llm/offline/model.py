@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.llm.base import hash_parts
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_digests, merge_highlights
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 2
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 18
+ANSWER_VERSION = 19
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -55,7 +56,7 @@ class OfflineModel:
     """Implements `LanguageModel` by deterministic rules; only `answer` uses the embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        self._embedder = wrap_embedder(embedder)
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores
 
-MIN_SUPPORT = 0.7  # of an answer; below, nothing was found
+MIN_SUPPORT = 0.685  # of an answer; below, nothing was found
 MIN_PAIR = 0.85  # of the words of a question, in two sentences that answer together
 MAX_QUOTES = 4
 MAX_REASONS = 3
@@ -30,7 +30,7 @@ MAX_RANKED = 12  # the best sentences, among which questions without a reply are
 SCORE_MARGIN = 0.35  # a further quotation is at most this much worse than the best
 # What the sentence that carries the other half shares with the best one, and adds to it, of the words of the question.
 _MIN_ADDED_SHARE = 0.12
-_MIN_SIMILARITY = 0.3
+_MIN_SIMILARITY = 0.27
 
 _CITATION = re.compile(r"\[(\d[\d\s,;–-]*)\]")
 _CONTEXT_DEPENDENT = re.compile(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.base import embed_queries
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.languages.forms import list_forms
@@ -28,7 +27,7 @@ from engine.text.scripts.unspaced import has_function_character, has_unspaced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.llm.base import Embedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.languages.rules import LanguageRules
     from engine.models import Source
@@ -90,7 +89,7 @@ class ClauseScores:
 
 
 async def rank_sentences(
-    question: str, sources: Sequence[Source], embedder: Embedder, meter: UsageMeter
+    question: str, sources: Sequence[Source], embedder: CheckedEmbedder, meter: UsageMeter
 ) -> tuple[list[Candidate], list[ClauseScores]]:
     """The sentences of the sources, and their scores for each clause; errors of the embedder are raised."""
     candidates = build_candidates(sources)
@@ -149,7 +148,7 @@ def score_clause(
     similar: np.ndarray,
     alike: OtherWords = _NO_WORDS,
 ) -> ClauseScores:
-    """Score a clause against every sentence; `similar` holds the cosines, `alike` stems of words like its terms."""
+    """Score a clause against every sentence; `similar` holds similarities, `alike` stems of words like its terms."""
     asked, hint = analysis.split_hint(clause)
     kind, counted = analysis.answer_type(asked), analysis.counted_stems(asked)
     others = _list_other_words(clause, terms)
@@ -240,11 +239,16 @@ def _recency_scores(candidates: Sequence[Candidate]) -> np.ndarray:
 
 
 async def _compare(
-    clauses: Sequence[str], candidates: Sequence[Candidate], chosen: np.ndarray, embedder: Embedder, meter: UsageMeter
+    clauses: Sequence[str],
+    candidates: Sequence[Candidate],
+    chosen: np.ndarray,
+    embedder: CheckedEmbedder,
+    meter: UsageMeter,
 ) -> np.ndarray:
-    """Cosines of shape (clauses, sentences), with each sentence alone or after the one before; others count as 0."""
+    """Similarities of shape (clauses, sentences), of each sentence alone or after the one before; others count as 0."""
+    scale = await embedder.measure_scale(meter)
     asked, vectors = await gather_or_cancel(
-        embed_queries(embedder, clauses, meter),
+        embedder.embed_queries(clauses, meter),
         embedder.embed([candidates[at].attributed_text for at in chosen], meter),
     )
     sentences = np.zeros((len(candidates), asked.shape[1]))
@@ -253,5 +257,6 @@ async def _compare(
     after = sentences + PREVIOUS_SHARE * sentences[before]
     after /= np.maximum(np.linalg.norm(after, axis=1, keepdims=True), 1e-9)
     similar = np.zeros((len(clauses), len(candidates)))
-    similar[:, chosen] = np.maximum(asked @ sentences.T, WITH_PREVIOUS_SHARE * (asked @ after.T))[:, chosen]
+    alone, together = scale.similarities(asked @ sentences.T), scale.similarities(asked @ after.T)
+    similar[:, chosen] = np.maximum(alone, WITH_PREVIOUS_SHARE * together)[:, chosen]
     return similar

@@ -42,18 +42,17 @@ def reciprocal_rank_fusion(*rankings: tuple[float, Sequence[Key]], damping: int)
 
 
 def fuse_scores(
-    similarity: Mapping[Key, float], bm25: Mapping[Key, float], unrelated: float, options: RankingOptions
+    similarity: Mapping[Key, float], bm25: Mapping[Key, float], options: RankingOptions
 ) -> dict[Key, float]:
     """Scores of chunks by the vector search and the full-text search: each one's share of its best score, weighted.
 
-    Cosines count from `unrelated` on, the similarity of unrelated texts. A chunk that the vector search did not fetch
-    is taken to be less similar than all those that it did.
+    A chunk that the vector search did not fetch is taken to be less similar than all those that it did.
     """
-    cosines = _shares({key: max(0.0, cosine - unrelated) for key, cosine in similarity.items()})
-    unknown = options.unknown_similarity_share * min(cosines.values(), default=0.0)
+    vectors = _shares({key: max(0.0, value) for key, value in similarity.items()})
+    unknown = options.unknown_similarity_share * min(vectors.values(), default=0.0)
     words = _shares(bm25)
     return {
-        key: options.vector_weight * cosines.get(key, unknown) + options.fulltext_weight * words.get(key, 0.0)
+        key: options.vector_weight * vectors.get(key, unknown) + options.fulltext_weight * words.get(key, 0.0)
         for key in dict.fromkeys([*similarity, *bm25])
     }
 

@@ -10,8 +10,6 @@ from engine.retrieval.ranking.fusion import add_neighbors, sort_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy as np
-
     from engine.options import RankingOptions
     from engine.storage.ledger.records import ChunkText, PieceText
 
@@ -35,14 +33,14 @@ def passage_key(piece: PieceText) -> PassageKey:
 
 def rate_passages(chunks: Sequence[RatedChunk], options: RankingOptions) -> dict[PassageKey, float]:
     """Scores of passages: by similarity, words, and the rank of their chunk, with a share of their neighbors'."""
-    most_similar = max((value for chunk in chunks for value in chunk.similarities), default=0.0) or 1.0
+    most_similar = max((value for chunk in chunks for value in chunk.similarities if value > 0), default=1.0)
     most_words = max((value for chunk in chunks for value in chunk.bm25), default=0.0) or 1.0
     scores: dict[PassageKey, float] = {}
     for chunk in chunks:
         own = options.passage_rank_weight * (1 - chunk.rank)
         similarities = spread_over_pieces(chunk.similarities, [len(piece.text) for piece in chunk.text.pieces])
         for piece, similarity, words in zip(chunk.text.pieces, similarities, chunk.bm25, strict=True):
-            score = own + options.vector_weight * similarity / most_similar
+            score = own + options.vector_weight * max(0.0, similarity) / most_similar
             score += options.fulltext_weight * words / most_words
             key = passage_key(piece)
             scores[key] = max(scores.get(key, 0.0), score)
@@ -67,11 +65,6 @@ def order_passages(chunks: Iterable[ChunkText], scores: Mapping[PassageKey, floa
     keys = list(dict.fromkeys(passage_key(piece) for chunk in chunks for piece in chunk.pieces))
     best = iter(sorted((key for key in keys if key in scores), key=lambda key: sort_key(scores[key])))
     return [next(best) if key in scores else key for key in keys]
-
-
-def similarities_to(query: np.ndarray, parts: np.ndarray) -> list[float]:
-    """The cosine of a query, shape (dim,), with each part of a chunk, shape (parts, dim); all of length one."""
-    return [float(part) for part in parts @ query]
 
 
 def _find_neighbors(chunks: Sequence[RatedChunk], span: int) -> Iterable[tuple[PassageKey, PassageKey]]:

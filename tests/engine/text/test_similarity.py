@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.text.similarity import best_similarity, unit_vectors
+from engine.text.similarity import SimilarityScale, best_similarity, unit_vectors
 
 
 def similarity(one: list[float], other: list[float]) -> float:
@@ -17,6 +17,17 @@ def test_cosine_does_not_depend_on_length() -> None:
 
 def test_the_best_part_counts() -> None:
     assert best_similarity(np.array([0.0, 1.0]), np.array([[1.0, 0.0], [0.6, 0.8]])) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("unrelated", [0.0, 0.04, 0.75])
+def test_unrelated_texts_have_a_similarity_of_zero_and_equal_ones_of_one(unrelated: float) -> None:
+    scale = SimilarityScale(unrelated)
+    assert [scale.similarity(unrelated), scale.similarity(1.0)] == pytest.approx([0.0, 1.0])
+    assert scale.similarities(np.array([[unrelated, 1.0]])).tolist() == [pytest.approx([0.0, 1.0])]
+
+
+def test_small_differences_do_not_become_large() -> None:
+    assert SimilarityScale(0.999).similarity(0.9995) == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("odd", [[0.0, 0.0], [np.nan, 1.0], [np.inf, 0.0], [-np.inf, 0.0]])

@@ -25,7 +25,7 @@ _IS_IN = re.compile(
 )
 MIN_MISSING = 0.15  # the share of a question's words that the first sentence lacks
 MIN_ADDED = 0.35  # of these, in the second sentence
-MIN_SIMILARITY = 0.2
+MIN_SIMILARITY = 0.17
 NEARBY_LOSS = 0.2
 
 

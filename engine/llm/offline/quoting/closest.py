@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 MAX_CLOSEST = 3
 MIN_SHARE = 0.18  # of a question's words, without its names, in a passage that is near
-MIN_SIMILARITY = 0.3  # of a passage that has none of these words
-MIN_NAMELESS_SIMILARITY = 0.45  # if it has no name of the question either, and the question has some
+MIN_SIMILARITY = 0.27  # of a passage that has none of these words
+MIN_NAMELESS_SIMILARITY = 0.43  # if it has no name of the question either, and the question has some
 SCORE_MARGIN = 0.3  # how much worse than the best one a further passage may be
 MIN_WORDS = 4
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_LIST_LENGTH = 2000  # characters of a list that is quoted
 MIN_ITEMS = 2
 MIN_TOPIC_SHARE = 0.6  # of the words of a question that the headings of a list have
-SIMILARITY_SHARE = 0.3  # of the cosine of its first line in the choice between two lists
+SIMILARITY_SHARE = 0.3  # of the similarity of its first line in the choice between two lists
 
 
 def find_list(clause: ClauseScores, candidates: Sequence[Candidate]) -> list[int]:

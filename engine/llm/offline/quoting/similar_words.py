@@ -12,20 +12,20 @@ from engine.text.word_lists import CONTRASTING_WORDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engine.llm.base import Embedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores
     from engine.usage import UsageMeter
 
-# The cosine from which two words mean the same: guests and visitors 0.61, elevator and lift 0.62; billing and shipping
-# 0.39, payroll and billing 0.51.
-MIN_WORD_SIMILARITY = 0.6
+# The similarity from which two words mean the same: guests and visitors 0.59, elevator and lift 0.61; billing and
+# shipping 0.36, payroll and billing 0.49.
+MIN_WORD_SIMILARITY = 0.58
 MAX_SENTENCES, MAX_WORDS = 4, 28  # whose words are compared, and words: each costs a millisecond
 MIN_WORD_LENGTH = 3
 
 
 async def find_similar_words(
-    clauses: Sequence[ClauseScores], candidates: Sequence[Candidate], embedder: Embedder, meter: UsageMeter
+    clauses: Sequence[ClauseScores], candidates: Sequence[Candidate], embedder: CheckedEmbedder, meter: UsageMeter
 ) -> Mapping[str, frozenset[str]]:
     """For words of the question that no good sentence has, by their stems: the stems of words in these like them."""
     asked, found = dict[str, str](), dict[str, str]()
@@ -52,13 +52,14 @@ def _list_common(text: str) -> list[str]:
 
 
 async def _compare_words(
-    asked: Mapping[str, str], found: Mapping[str, str], embedder: Embedder, meter: UsageMeter
+    asked: Mapping[str, str], found: Mapping[str, str], embedder: CheckedEmbedder, meter: UsageMeter
 ) -> Mapping[str, frozenset[str]]:
     vectors = await embedder.embed([word.lower() for word in (*asked.values(), *found.values())], meter)
-    cosines = np.asarray(vectors[: len(asked)]) @ np.asarray(vectors[len(asked) :]).T
+    scale = await embedder.measure_scale(meter)
+    similarities = scale.similarities(vectors[: len(asked)] @ vectors[len(asked) :].T)
     alike = {
-        key: frozenset(other for other, cosine in zip(found, row, strict=True) if cosine >= MIN_WORD_SIMILARITY)
-        for key, row in zip(asked, cosines, strict=True)
+        key: frozenset(other for other, value in zip(found, row, strict=True) if value >= MIN_WORD_SIMILARITY)
+        for key, row in zip(asked, similarities, strict=True)
     }
     return {key: others for key, others in alike.items() if others}
 

@@ -27,7 +27,7 @@ KEY_TEXT = "sk-proj-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6"
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "is_installed", lambda: True)
+    monkeypatch.setattr(weights, "is_installed", lambda _: True)
 
 
 @pytest.fixture

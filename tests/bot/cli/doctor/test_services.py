@@ -66,7 +66,7 @@ async def test_missing_weights_and_a_model_without_a_server_are_failures(
     monkeypatch.setattr(minilm_weights, "WEIGHTS_PACKAGE", "weights_for_tests")
     [found] = await services.check_model_roles(CheckContext(Settings(data_dir=tmp_path), SYSTEM_CLOCK))
     assert (found.state, "threadlore setup" in found.hint) == ("failed", True)
-    assert not weights.is_installed()
+    assert not weights.is_installed(weights.MINILM)
 
 
 async def test_a_key_that_several_roles_lack_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

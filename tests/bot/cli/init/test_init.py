@@ -50,7 +50,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setenv("THREADLORE_DATA_DIR", str(tmp_path / "home"))
     monkeypatch.setattr(models, "estimate_month", know_no_price)
-    monkeypatch.setattr(weights, "is_installed", lambda: True)
+    monkeypatch.setattr(weights, "is_installed", lambda _: True)
     return tmp_path / "home"
 
 
@@ -213,16 +213,16 @@ def test_a_variable_of_the_environment_that_goes_before_the_file_is_named(home: 
 
 
 def test_missing_weights_are_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "is_installed", lambda: False)
+    monkeypatch.setattr(weights, "is_installed", lambda _: False)
     assert home.name
     assert "threadlore setup" in init("--local", "--no-input").stdout
 
 
 def test_weights_that_cannot_be_installed_end_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise EngineError("The weights could not be installed.", hint="Install them manually.")
 
-    monkeypatch.setattr(weights, "is_installed", lambda: False)
+    monkeypatch.setattr(weights, "is_installed", lambda _: False)
     monkeypatch.setattr(weights, "install_weights", fail)
     shown = init("--local", "--no-input", "--yes")
     assert (shown.exit_code, home.name) == (0, "home")
@@ -376,7 +376,17 @@ def talk(home: Path, answers: Sequence[str]) -> tuple[int, str]:
 
 @pytest.mark.long
 def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_own(tmp_path: Path) -> None:
-    answers = ["nine\n", "1\n", "2\n", f"{BOT_TOKEN}\n", "xoxp-1000-2000-person\n", f'"{APP_TOKEN}"\n', "none\n", "n\n"]
+    answers = [
+        "nine\n",
+        "1\n",
+        "2\n",
+        f"{BOT_TOKEN}\n",
+        "xoxp-1000-2000-person\n",
+        f'"{APP_TOKEN}"\n',
+        "none\n",
+        "\n",
+        "n\n",
+    ]
     code, shown = talk(tmp_path / "home", answers)
     assert code == 0, shown
     text = " ".join(shown.split())

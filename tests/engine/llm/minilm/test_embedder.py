@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from engine.errors import ModelNotInstalled
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm import weights
-from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
+from engine.llm.minilm.embedder import MiniLMEmbedder, MiniLMModel
 from engine.llm.minilm.graphs import build_feed
+from engine.llm.minilm.local_embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, batch_by_length
 from engine.scheduling.foreground import foreground_calls
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import wait_until

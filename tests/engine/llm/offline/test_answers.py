@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
@@ -11,6 +12,7 @@ from engine.llm.offline.quotes import Quotation, build_quotations, render_quotat
 from engine.llm.offline.quoting.notices import CLOSEST
 from engine.llm.offline.ranking import MAX_CANDIDATES, build_terms, rank_sentences
 from engine.models import Context, Prompt, RetrievalMode, SearchQuery
+from engine.text.similarity import SimilarityScale
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
 from tests.support.fake_embedder import CachingEmbedder, HashEmbedder, TwoWayEmbedder
@@ -196,17 +198,19 @@ def test_rare_words_weigh_more_than_frequent_and_generic_ones() -> None:
 
 
 async def test_few_sentences_are_embedded_however_many_there_are() -> None:
-    embedder = HashEmbedder()
+    embedder = wrap_embedder(inner := HashEmbedder())
+    embedder.recall_scale(SimilarityScale())
     sources = [source(number, f"Sentence {number} speaks of boat{number}.") for number in range(1, 600)]
     candidates, clauses = await rank_sentences("Who speaks of boat571?", sources, embedder, UsageMeter())
     assert [candidates[at].source.number for at in select_answers(candidates, clauses)] == [571]
-    assert len(embedder.texts) <= MAX_CANDIDATES + 1
+    assert len(inner.texts) <= MAX_CANDIDATES + 1
     assert select_answers(*await rank_sentences("Who is it?", [source(1, "---")], embedder, UsageMeter())) == []
 
 
 async def test_the_question_is_embedded_as_a_question_and_sentences_as_texts() -> None:
-    embedder = TwoWayEmbedder()
+    embedder = wrap_embedder(inner := TwoWayEmbedder())
+    embedder.recall_scale(SimilarityScale())
     await rank_sentences("Who rows the boat?", [source(1, "Ada rows it.")], embedder, UsageMeter())
-    assert embedder.asked == ["Who rows the boat?"]
-    assert embedder.texts
-    assert not any("Who rows" in text for text in embedder.texts)
+    assert inner.asked == ["Who rows the boat?"]
+    assert inner.texts
+    assert not any("Who rows" in text for text in inner.texts)

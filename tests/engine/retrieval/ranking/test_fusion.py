@@ -87,13 +87,13 @@ def test_k9_a_reranker_orders_items(scores: list[float | None], limit: int, mini
     ],
 )
 def test_chunks_are_ranked_by_both_scores(similarity: dict[str, float], bm25: dict[str, float], order: str) -> None:
-    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, RANKING), {}) == list(order)
+    assert rank_by_score(fuse_scores(similarity, bm25, RANKING), {}) == list(order)
 
 
-def test_similarities_count_from_that_of_unrelated_texts_on() -> None:
-    similarity, bm25 = {"near": 0.9, "far": 0.75}, {"far": 1.0, "near": 0.5}
-    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, RANKING), {}) == ["far", "near"]
-    assert rank_by_score(fuse_scores(similarity, bm25, 0.7, RANKING), {}) == ["near", "far"]
+def test_a_similarity_below_that_of_unrelated_texts_counts_nothing() -> None:
+    similarity, bm25 = {"near": 0.5, "far": -0.4, "farther": -0.6}, {"farther": 1.0, "far": 1.0}
+    scores = fuse_scores(similarity, bm25, RANKING)
+    assert scores["far"] == scores["farther"] == RANKING.fulltext_weight
 
 
 def test_a_message_gains_a_share_of_its_best_neighbor() -> None:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from engine.llm.checked_embedder import CheckedEmbedder, wrap_embedder
 from engine.llm.offline.quoting.similar_words import MAX_WORDS, find_similar_words
+from engine.text.similarity import SimilarityScale
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.quoting.clauses import read, score
 from tests.support.fake_embedder import HashEmbedder
@@ -18,6 +20,13 @@ class PairEmbedder(HashEmbedder):
 
     async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         return await super().embed([text[:1] for text in texts], meter)
+
+
+def check(embedder: HashEmbedder) -> CheckedEmbedder:
+    """The embedder with a scale that need not be measured."""
+    checked = wrap_embedder(embedder)
+    checked.recall_scale(SimilarityScale())
+    return checked
 
 
 @pytest.mark.parametrize(
@@ -32,12 +41,12 @@ class PairEmbedder(HashEmbedder):
 )
 async def test_words_that_no_sentence_has_are_compared(question: str, text: str, alike: dict[str, set[str]]) -> None:
     candidates = read(text)
-    found = await find_similar_words([score(question, candidates)], candidates, PairEmbedder(), UsageMeter())
+    found = await find_similar_words([score(question, candidates)], candidates, check(PairEmbedder()), UsageMeter())
     assert {key: set(words) for key, words in found.items()} == alike
 
 
 async def test_few_words_are_embedded() -> None:
     embedder = HashEmbedder()
     candidates = read(" ".join(f"word{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(400)))
-    await find_similar_words([score("Where do lodgers sleep?", candidates)], candidates, embedder, UsageMeter())
+    await find_similar_words([score("Where do lodgers sleep?", candidates)], candidates, check(embedder), UsageMeter())
     assert len(embedder.texts) <= MAX_WORDS

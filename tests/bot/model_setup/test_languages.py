@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import BadSetting
+from bot.model_setup.languages import split_languages
+from engine.llm.default_models import choose_builtin
+from engine.llm.e5.embedder import E5Embedder
+from engine.llm.minilm.embedder import MiniLMEmbedder
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [("", ()), ("de,en", ("de", "en")), (" EN , de-AT, pt_BR ,de", ("en", "de", "pt")), ("ja,", ("ja",))],
+)
+def test_languages_are_codes_in_their_order(text: str, codes: tuple[str, ...]) -> None:
+    assert split_languages(text) == codes
+
+
+@pytest.mark.parametrize("text", ["xx", "de,klingon", "german", "de;en"])
+def test_an_unknown_code_is_refused_with_the_known_ones(text: str) -> None:
+    with pytest.raises(BadSetting, match="THREADLORE_LANGUAGES cannot be") as error:
+        split_languages(text)
+    assert " de " in error.value.hint
+    assert " en " in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("languages", "embedder"),
+    [((), MiniLMEmbedder), (("en",), MiniLMEmbedder), (("de", "en"), E5Embedder), (("ja",), E5Embedder)],
+)
+def test_another_language_than_english_chooses_the_multilingual_embedder(
+    languages: tuple[str, ...], embedder: type
+) -> None:
+    assert choose_builtin(languages) is embedder

@@ -1,0 +1,83 @@
+"""The multilingual embedder, compared with vectors that the package of its weights computes by its own code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import ModelNotInstalled
+from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.e5 import weights
+from engine.llm.e5.embedder import E5Embedder, E5Model
+from engine.llm.e5.weights import WEIGHTS_PACKAGE, check_weights, find_weights
+from engine.usage import UsageMeter
+
+GOLDEN = Path(__file__).with_name("golden.npy")  # of the texts as questions, then as stored texts
+TEXTS = [
+    "The ferry to the island leaves at seven.",
+    "Die Fähre zur Insel legt um sieben Uhr ab.",
+    "島へのフェリーは七時に出ます。",
+    "يغادر القارب إلى الجزيرة في السابعة.",
+    "Our accountant resigned in March.",
+    "yes",
+]
+needs_weights = pytest.mark.skipif(find_spec(WEIGHTS_PACKAGE) is None, reason="the extra multilingual is not installed")
+
+
+@pytest.fixture(scope="module")
+def model() -> E5Model:
+    """Loaded once: it takes a second."""
+    return E5Embedder(threads=1).open_model()
+
+
+@pytest.fixture
+def embedder(model: E5Model) -> Iterator[E5Embedder]:
+    opened = E5Embedder(threads=1)
+    opened.model = model
+    yield opened
+    opened.close()
+
+
+@needs_weights
+async def test_vectors_are_those_of_the_model(embedder: E5Embedder) -> None:
+    meter = UsageMeter()
+    found = np.concatenate([await embedder.embed_queries(TEXTS, meter), await embedder.embed(TEXTS, meter)])
+    golden = np.load(GOLDEN).astype(np.float32)
+    assert (found * golden).sum(axis=1).min() > 0.995
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0, abs=1e-4)
+
+
+@needs_weights
+async def test_a_vector_hardly_depends_on_the_other_texts_of_a_call(embedder: E5Embedder) -> None:
+    together = await embedder.embed(["word " * 300, *TEXTS], meter := UsageMeter())
+    alone = await embedder.embed(TEXTS[:1], meter)
+    assert float(together[1] @ alone[0]) > 0.999
+
+
+@needs_weights
+async def test_a_question_finds_its_text_in_another_language(embedder: E5Embedder) -> None:
+    checked = wrap_embedder(embedder)
+    scale = await checked.measure_scale(meter := UsageMeter())
+    [question] = await checked.embed_queries(["Wann fährt das Schiff zur Insel?"], meter)
+    similar = scale.similarities(await checked.embed(TEXTS[:5], meter) @ question)
+    assert scale.unrelated > 0.6
+    assert similar[:4].min() > similar[4] + 0.1
+
+
+@needs_weights
+def test_a_damaged_file_of_weights_is_named(tmp_path: Path) -> None:
+    check_weights(find_weights())
+    (damaged := tmp_path / "weights.bin").write_bytes(b"E5S1")
+    with pytest.raises(ModelNotInstalled, match="damaged"):
+        check_weights(damaged)
+
+
+def test_missing_weights_are_named_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "no_such_package")
+    with pytest.raises(ModelNotInstalled, match="multilingual") as error:
+        find_weights()
+    assert "threadlore setup" in error.value.hint
