@@ -51,8 +51,9 @@ class PostgresStorage:
         return cls(options, supervisor, clock, await stack.enter_async_context(registry))
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
-        url = self.options.database
-        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.clock, self.processes.id)
+        options = self.options
+        parts = options.fts_tokenizer, self.supervisor, self.clock, self.processes.id, options.word_cache_bytes
+        ledger = await open_ledger(options.database, *parts)
         stack.push_async_callback(ledger.close)
         self.processes.lost.on_set(ledger.abandon)
         return ledger

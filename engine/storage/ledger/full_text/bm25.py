@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from heapq import nlargest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from engine.storage.ledger.full_text.index import TERM_INDEXES, measure_scope
+import numpy as np
+
+from engine.storage.ledger.full_text.index import ScoringIndex, find_term_index, measure_scope
 from engine.storage.ledger.queries.filters import filter_ids
 from engine.storage.ledger.queries.tie_order import load_sort_keys
 from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 K1, B = 1.2, 0.75
+
+
+class PostingArrays(NamedTuple):
+    """The rows that contain a term, as columns."""
+
+    ids: np.ndarray
+    lengths: np.ndarray
+    times: np.ndarray
+
+
 FILTER_BATCH = 256  # rows checked against the filters at once
 SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
 
@@ -37,9 +49,12 @@ def rank_rows(
 ) -> dict[int, float]:
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
     whole = measure_scope(db, index, scope_ids)
-    reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
+    reader, scope = find_term_index(db), index.scope_clause(scope_ids, "x")
     distinct = list({word.term: word for word in words}.values())
-    scores = score_rows(reader.load_postings(db, index.kind, distinct, scope), whole)
+    if isinstance(reader, ScoringIndex):
+        scores = reader.score_rows(db, index.kind, distinct, scope, whole)
+    else:
+        scores = score_rows(reader.load_postings(db, index.kind, distinct, scope), whole)
     if filters is not None:
         scores = _filter_scores(db, index, scores, filters, k)
     return _select_best(db, index, scores, k)
@@ -67,6 +82,19 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, floa
         for (row, length), times in held.items():
             scores[row] += rarity * times / (times + fixed + by_length * length)
     return scores
+
+
+def score_arrays(postings: Iterable[PostingArrays], whole: ScopeSize) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and their BM25 scores, as `score_rows` computes them."""
+    average = whole.length / whole.rows if whole.rows and whole.length else 1.0
+    fixed, by_length = K1 * (1 - B), K1 * B / average
+    ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
+    for held in postings:
+        rarity = math.log1p((whole.rows - len(held.ids) + 0.5) / (len(held.ids) + 0.5)) * (K1 + 1)
+        ids.append(held.ids)
+        scores.append(rarity * held.times / (held.times + fixed + by_length * held.lengths))
+    distinct, places = np.unique(np.concatenate(ids), return_inverse=True)
+    return distinct, np.bincount(places, np.concatenate(scores), len(distinct))
 
 
 def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
+from engine.storage.ledger.schema.search_changes import SEARCH_CHANGES
 from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
@@ -377,6 +378,7 @@ MIGRATIONS = (
     Migration(create_table(_PERSON_NAME)),
     # Not online: an older process would not record what texts lose.
     Migration(create_index("person_name", _PERSON_CHECKS)),
+    Migration(run(postgres=SEARCH_CHANGES), online="triggers record what an older process changes."),
 )
 
 SOURCE = SchemaSource(
