@@ -34,6 +34,7 @@ SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 # takes 7 ms of a core, on disk 30; loading them takes 4 s, during which searches use the disk.
 VECTOR_CACHE_BYTES = 160 << 20
 WORD_CACHE_BYTES = 128 << 20
+SEARCH_MEMORY_BYTES = 3 * VECTOR_CACHE_BYTES + 2 * WORD_CACHE_BYTES  # of all tables of vectors and indexes of words
 
 
 @dataclass(frozen=True, slots=True)
