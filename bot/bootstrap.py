@@ -53,7 +53,7 @@ from engine.llm.config import CallTimeouts
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
 from engine.llm.traits.remembered import load_thinking, save_thinking
-from engine.options import SummaryLimits
+from engine.options import SEARCH_MEMORY_BYTES, VECTOR_CACHE_BYTES, WORD_CACHE_BYTES, SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
 
@@ -252,6 +252,8 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         spaces_without_authors=people.list_prefixes("off"),
         compaction_delay=settings.compaction_delay_seconds,
         disk_reserve_bytes=settings.disk_reserve_mb * MIB,
+        vector_cache_bytes=settings.search_memory_mb * MIB * VECTOR_CACHE_BYTES // SEARCH_MEMORY_BYTES,
+        word_cache_bytes=settings.search_memory_mb * MIB * WORD_CACHE_BYTES // SEARCH_MEMORY_BYTES,
     )
 
 

@@ -33,6 +33,8 @@ SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 # Bytes of 412,000 rounded rows of 384 dimensions; a fourth of them holds 27,000 exact ones. A search of 380,000 rows
 # takes 7 ms of a core, on disk 30; loading them takes 4 s, during which searches use the disk.
 VECTOR_CACHE_BYTES = 160 << 20
+WORD_CACHE_BYTES = 128 << 20
+SEARCH_MEMORY_BYTES = 3 * VECTOR_CACHE_BYTES + 2 * WORD_CACHE_BYTES  # of all tables of vectors and indexes of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,14 +278,15 @@ class EngineOptions:
     `compaction_delay`: seconds until deleted bytes are erased from the files. `disk_reserve_bytes`: of a file that
     keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
     of vectors, which are searched there if their rows fit; vectors that take more than a fourth of it are rounded to
-    integers, and cosines then differ by up to 0.005. `prompt_tokens`: of an answer's prompt for a model, about, at most
-    the question's `max_total_tokens`; 0: so many. `max_attempts`: tries before a text to which a model gives no valid
-    reply is given up. `cache_answers`: replay the answer of an identical prompt. `join_duplicates`: join spellings of
-    one name that are certainly the same entity; False undoes such joins. `suggest_duplicates`: compare new names in the
-    background, so that `find_duplicates` need not. `spaces_without_people`: prefixes of the names of spaces in which
-    people are no entities ("!" before one: but not there); None: as the data has it. `spaces_without_authors`:
-    likewise, where nothing is searched by who wrote it. `replace_embedder`: accept an embedder other than the data
-    directory's, and recompute all vectors; no other process may then work on the database.
+    integers, and cosines then differ by up to 0.005. `word_cache_bytes`: memory for a copy of each of two term indexes
+    of a PostgreSQL database, by which words are ranked if it fits. `prompt_tokens`: of an answer's prompt for a model,
+    about, at most the question's `max_total_tokens`; 0: so many. `max_attempts`: tries before a text to which a model
+    gives no valid reply is given up. `cache_answers`: replay the answer of an identical prompt. `join_duplicates`: join
+    spellings of one name that are certainly the same entity; False undoes such joins. `suggest_duplicates`: compare new
+    names in the background, so that `find_duplicates` need not. `spaces_without_people`: prefixes of the names of
+    spaces in which people are no entities ("!" before one: but not there); None: as the data has it.
+    `spaces_without_authors`: likewise, where nothing is searched by who wrote it. `replace_embedder`: accept an
+    embedder other than the data directory's, and recompute all vectors; no other process may then work on the database.
     """
 
     database: str = field(default="", repr=False)
@@ -304,6 +307,7 @@ class EngineOptions:
     compaction_delay: float = 600.0
     disk_reserve_bytes: int = 0
     vector_cache_bytes: int = VECTOR_CACHE_BYTES
+    word_cache_bytes: int = WORD_CACHE_BYTES
     prompt_tokens: int = DEFAULT_PROMPT_TOKENS
     max_attempts: int = 6
     cache_answers: bool = True

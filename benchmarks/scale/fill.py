@@ -85,7 +85,7 @@ class BulkWriter:
         self._insert(
             "document",
             (number, document.key, space, space, "file", document.title, title_key(document.title), "", None, 0),
-            ("indexed", "", "", 0, GENERATION),
+            ("indexed", "", "", 0, GENERATION, "", ""),
         )
         self._insert("passage", (number, number, passage.key, 0, None, "", "", "", passage.text))
         [(key, chunk)] = chunks_by_key(

@@ -15,6 +15,7 @@ from engine.storage.ledger import open_ledger
 from engine.storage.postgres.pool import open_pool
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.vectors.pgvector import PostgresVectors
+from engine.storage.vectors.pgvector_copy.store import CopiedVectors
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -50,8 +51,9 @@ class PostgresStorage:
         return cls(options, supervisor, clock, await stack.enter_async_context(registry))
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
-        url = self.options.database
-        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.clock, self.processes.id)
+        options = self.options
+        parts = options.fts_tokenizer, self.supervisor, self.clock, self.processes.id, options.word_cache_bytes
+        ledger = await open_ledger(options.database, *parts)
         stack.push_async_callback(ledger.close)
         self.processes.lost.on_set(ledger.abandon)
         return ledger
@@ -65,7 +67,8 @@ class PostgresStorage:
             open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA, lost=self.processes.lost)
         )
         await refill_after_given_stores(ledger)
-        vectors = await self._open_vectors(pool, ledger, embedder.dim)
+        stored = await self._open_vectors(pool, ledger, embedder.dim)
+        vectors = CopiedVectors(stored, self.options.vector_cache_bytes, self.processes, self.supervisor)
         stack.push_async_callback(vectors.close)
         graph = LedgerGraph(pool)
         stack.push_async_callback(graph.close)

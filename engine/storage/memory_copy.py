@@ -37,6 +37,21 @@ class MemoryCopy(Generic[Rows]):
         """Whether the rows are in memory."""
         return self._rows is not None
 
+    @property
+    def rows(self) -> Rows | None:
+        """The rows if they are in memory. Use them before awaiting anything."""
+        return self._rows
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the rows are in memory, or are being loaded, so that changes matter to them."""
+        return self._rows is not None or self._changes is not None
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the rows did not fit, so that only deletions matter."""
+        return self._is_too_large
+
     async def get(self) -> Rows | None:
         """The rows. Use them before awaiting anything else.
 

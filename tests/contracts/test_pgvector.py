@@ -80,7 +80,7 @@ class Content:
 
 
 async def has_index(store: PostgresVectors) -> bool:
-    async with store._connection() as connection:
+    async with store.connection() as connection:
         return any(leaf.is_indexed for leaf in await pgvector_tables.list_leaves(connection, "relations"))
 
 
@@ -142,7 +142,7 @@ async def count_scans(store: PostgresVectors, index: str) -> int:
 
 async def read_statistics(store: PostgresVectors, statement: str) -> dict[Any, Any]:
     """Names and counts of the activity of the store's only connection."""
-    async with store._connection() as connection:
+    async with store.connection() as connection:
         await connection.execute("SELECT pg_stat_force_next_flush()")
         await connection.commit()
         return dict(await (await connection.execute(sql.SQL(statement))).fetchall())
@@ -177,7 +177,7 @@ FIND_PARTITION = (
 
 async def test_calls_with_known_spaces_touch_only_their_partitions(postgres_url: str) -> None:
     async with open_store(postgres_url, partitions=8, connections=1) as store:
-        async with store._connection() as connection:
+        async with store.connection() as connection:
             [[partition]] = await (await connection.execute(FIND_PARTITION)).fetchall()
         rows, vectors = [VectorRow(id_, 1, 5, 0) for id_ in range(50)], random_units(50)
         before = await read_statistics(store, ACTIVITY)
@@ -238,7 +238,7 @@ async def test_compaction_leaves_no_deleted_row_in_table_and_indexes(postgres_ur
         await store.upsert("chunks", rows, vectors)
         await store.delete("chunks", range(0, 400, 2))
         await store.compact()
-        async with store._connection() as connection:
+        async with store.connection() as connection:
             statement = "SELECT reltuples FROM pg_class WHERE relname LIKE 'vector_chunks%%' AND reltuples <> 0"
             found = await (await connection.execute(statement)).fetchall()
         assert {count for (count,) in found} == {200.0}

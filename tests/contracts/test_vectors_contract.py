@@ -18,6 +18,7 @@ from psycopg_pool import AsyncConnectionPool
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
 from engine.options import VECTOR_CACHE_BYTES
+from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors import lance
@@ -25,6 +26,7 @@ from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
 from engine.storage.vectors.pgvector import PostgresVectors
+from engine.storage.vectors.pgvector_copy.store import CopiedVectors
 from engine.storage.vectors.row_arrays import row_bytes
 from tests.examples.surrealdb import IS_INSTALLED
 from tests.support.memory_vectors import MemoryVectors
@@ -44,11 +46,24 @@ async def open_postgres(url: str, partitions: int) -> AsyncIterator[PostgresVect
         await vectors.close()
 
 
-STORES = ["lance", "lance on disk", "memory", "postgres", "postgres by space"]
+@asynccontextmanager
+async def open_copied(url: str) -> AsyncIterator[CopiedVectors]:
+    async with open_postgres(url, 3) as stored:
+        supervisor = Supervisor(SYSTEM_CLOCK)
+        vectors = CopiedVectors(stored, VECTOR_CACHE_BYTES, LocalProcesses(), supervisor)
+        yield vectors
+        await vectors.close()
+
+
+STORES = ["lance", "lance on disk", "memory", "postgres", "postgres by space", "postgres in memory"]
 
 
 @pytest.fixture(params=[*STORES, *(["surreal", "surreal on disk"] if IS_INSTALLED else [])])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
+    if request.param == "postgres in memory":
+        async with open_copied(request.getfixturevalue("postgres_url")) as copied:
+            yield copied
+        return
     if request.param.startswith("postgres"):
         partitions = 1 if request.param == "postgres" else 3
         async with open_postgres(request.getfixturevalue("postgres_url"), partitions) as opened:

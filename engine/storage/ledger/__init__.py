@@ -37,14 +37,24 @@ __all__ = [
 
 
 async def open_ledger(
-    place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor, clock: Clock, process: int | None = None
+    place: Path | str,
+    fts_tokenizer: FtsTokenizer,
+    supervisor: Supervisor,
+    clock: Clock,
+    process: int | None = None,
+    word_cache_bytes: int = 0,
 ) -> LedgerStore:
-    """Open or create the ledger in a file, or in the PostgreSQL database with this address, as this `process`."""
+    """Open or create the ledger in a file, or in the PostgreSQL database with this address, as this `process`.
+
+    `word_cache_bytes`: memory for copies of each term index of a database.
+    """
     if isinstance(place, Path):
         return await Ledger.open(place, fts_tokenizer, supervisor, clock=clock)
     from engine.storage.ledger.postgres.ledger import PostgresLedger  # noqa: PLC0415 - it needs the extra `postgres`
 
-    return await PostgresLedger.open(place, fts_tokenizer, supervisor, process, clock=clock)
+    return await PostgresLedger.open(
+        place, fts_tokenizer, supervisor, process, clock=clock, word_cache_bytes=word_cache_bytes
+    )
 
 
 async def restore_database(

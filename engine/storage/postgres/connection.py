@@ -201,12 +201,12 @@ def run_works(raw: Raw, works: Sequence[Work]) -> list[Any]:
     return [work(BlockingConnection(raw)) for work in works]
 
 
-def run_snapshot(raw: Raw, work: Work) -> Any:
+def run_snapshot(raw: Raw, work: Callable[[Raw], Result]) -> Result:
     """The result of a work that reads as of one moment. In a pipeline, its start waits for no answer of its own."""
     with raw.pipeline():
         raw.execute(BEGIN_SNAPSHOT)
         try:
-            return work(BlockingConnection(raw))
+            return work(raw)
         finally:
             if not raw.closed:
                 raw.rollback()

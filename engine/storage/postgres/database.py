@@ -19,6 +19,7 @@ from engine.errors import LOST, DatabaseLost
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.connection import (
     POSTGRES_ERRORS,
+    BlockingConnection,
     KnownConnections,
     ServerConnection,
     connection_options,
@@ -134,7 +135,11 @@ class PostgresDatabase(SqlDatabase):
 
     def _read(self, work: Work) -> Any:
         with self._pool.connection() as raw:
-            return run_snapshot(raw, work)
+            return run_snapshot(raw, lambda raw: work(self._build_reader(raw)))
+
+    def _build_reader(self, raw: Raw) -> Connection:
+        """The connection that works which only read are given."""
+        return BlockingConnection(raw)
 
     @asynccontextmanager
     async def stream_connection(self) -> AsyncIterator[ServerConnection]:

@@ -17,6 +17,7 @@ FRAGMENTS = (
     (r"@then JOIN\b", "CROSS JOIN", "JOIN"),  # the order of these tables is fixed; PostgreSQL's planner chooses
     (r"@use\((\w+)\)", r"INDEXED BY \1", ""),  # the table before is read by this index; PostgreSQL's planner chooses
     (r"@unindexed ", "+", ""),  # the column behind is not looked up in an index; PostgreSQL's planner chooses
+    (r"@never_indexed ", "+", "0 + "),  # as before; PostgreSQL's planner would read whole tables
     (r"@infinity\b", "9e999", "'infinity'::float8"),
     (r"@binary\b", "COLLATE BINARY", 'COLLATE "C"'),
     (r"@differs\b", "IS NOT", "IS DISTINCT FROM"),

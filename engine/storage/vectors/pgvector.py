@@ -57,7 +57,7 @@ class PostgresVectors:
         self._clock = clock
         self._process = process
         self._pool = pool
-        self._dim = dim
+        self.dim = dim
         self._supervisor = supervisor
         self._prepared: WeakSet[AsyncConnection[Any]] = WeakSet()
         self._is_closed = False
@@ -98,7 +98,7 @@ class PostgresVectors:
         """Insert or replace; other parts of the ids are deleted, in other spaces too unless `spaces` are given."""
         if not rows:
             return
-        content = unit_vectors(np.asarray(vectors).reshape(len(rows), self._dim))
+        content = unit_vectors(np.asarray(vectors).reshape(len(rows), self.dim))
         for batch in _split_by_id(rows):
             await self._upsert_batch(table, [rows[place] for place in batch], content[batch], spaces)
         self._new_rows[table] += len(rows)
@@ -115,11 +115,11 @@ class PostgresVectors:
         self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter
     ) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
-        query = unit_vectors(np.asarray(vector).reshape(1, self._dim))[0]
+        query = unit_vectors(np.asarray(vector).reshape(1, self.dim))[0]
         if statements.build_scope(vector_filter) is None or k <= 0 or not query.any():
             return []
         hits = list[VectorHit]()
-        async with self._connection() as connection:
+        async with self.connection() as connection:
             for step in await self._plan(connection, table, vector_filter):
                 hits += await self._search_step(connection, table, step, {"query": query, "k": k})
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.id, hit.part))[:k]
@@ -129,7 +129,7 @@ class PostgresVectors:
     ) -> dict[int, np.ndarray]:
         """The vectors by id, shape (parts, dim), parts in order."""
         condition, parameters = statements.build_key_scope(spaces), statements.key_parameters(ids, spaces)
-        async with self._connection() as connection:
+        async with self.connection() as connection:
             rows = await fetch_rows(connection, _fill(statements.FETCH, table, condition), parameters)
         found: dict[int, list[np.ndarray]] = {}
         for id_, _, vector in rows:
@@ -142,7 +142,7 @@ class PostgresVectors:
 
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         """All rows without their vectors, in order."""
-        async with self._connection() as connection:
+        async with self.connection() as connection:
             rows = await fetch_rows(connection, _fill(statements.LIST_ROWS, table))
         return [VectorRow(*row) for row in rows]
 
@@ -150,7 +150,7 @@ class PostgresVectors:
         """Delete all rows."""
         for table in tables.TABLES:
             await self._wait_for_maintenance(table)
-        async with self._connection() as connection:
+        async with self.connection() as connection:
             await tables.truncate_tables(connection)
         self._leaves.clear()
 
@@ -170,7 +170,7 @@ class PostgresVectors:
             await self._wait_for_maintenance(table)
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
         """A connection that knows the type of vectors. Raises StoreError."""
         if self._is_closed:
             raise StoreError("The vectors in the database are closed.")
@@ -246,8 +246,8 @@ class PostgresVectors:
         query = statements.SEARCH_INDEX.format(
             table=sql.Identifier(tables.table_name(table)),
             scope=scope,
-            half=tables.half_vector(self._dim),
-            dim=sql.Literal(self._dim),
+            half=tables.half_vector(self.dim),
+            dim=sql.Literal(self.dim),
         )
         async with connection.pipeline(), connection.transaction():
             await run_statement(connection, statements.SEARCH_SETTINGS, {"candidates": str(candidates)})
@@ -278,8 +278,8 @@ class PostgresVectors:
                 await connection.set_autocommit(True)  # maintenance cannot run in a transaction
                 for leaf in await tables.list_leaves(connection, table):
                     await (tables.vacuum if purge else tables.analyze)(connection, leaf.name)
-                for leaf in tables.find_missing_indexes(await tables.list_leaves(connection, table), self._dim):
-                    await tables.build_index(connection, leaf.name, self._dim, leaf.rows)
+                for leaf in tables.find_missing_indexes(await tables.list_leaves(connection, table), self.dim):
+                    await tables.build_index(connection, leaf.name, self.dim, leaf.rows)
                 await connection.set_autocommit(former)
         self._leaves.pop(table, None)
 

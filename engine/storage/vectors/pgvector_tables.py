@@ -9,6 +9,7 @@ from psycopg import sql
 from engine.errors import EmbedderMismatch
 from engine.storage.psycopg_calls import fetch_rows, run_statement
 from engine.storage.vectors.base import VectorTable
+from engine.storage.vectors.pgvector_copy.change_log import create_log, drop_log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +89,7 @@ async def create_tables(connection: AsyncConnection[Any], dim: int, partitions: 
                 raise EmbedderMismatch(
                     f"The vectors in the database have {found[0][0]} dimensions, the embedder {dim}."
                 )
+        await create_log(connection, map(table_name, TABLES))
 
 
 async def drop_tables(connection: AsyncConnection[Any]) -> None:
@@ -96,6 +98,7 @@ async def drop_tables(connection: AsyncConnection[Any]) -> None:
         await run_statement(connection, LOCK_SCHEMA, {"lock": SCHEMA_LOCK})
         for table in TABLES:
             await run_statement(connection, _fill("DROP TABLE IF EXISTS {table}", table_name(table)))
+        await drop_log(connection)
 
 
 async def truncate_tables(connection: AsyncConnection[Any]) -> None:

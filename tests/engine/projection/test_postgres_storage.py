@@ -11,12 +11,18 @@ import pytest
 
 from engine import Engine, EngineOptions, Question, Scope
 from engine.errors import DatabaseInUse, DatabaseLost, DatabaseUnreachable, EmbedderMismatch, StoreError
+from engine.models import RetrievalMode
+from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.ledger.postgres.word_copy.copies import KINDS
+from engine.storage.postgres.process_registry import ProcessRegistry
+from engine.storage.vectors.pgvector_copy.store import CopiedVectors
 from tests.support.engine_fixture import add_indexed, doc
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.patience import PATIENCE
 from tests.support.toy_language import ToyLanguage
 
 HERE = Scope.of("here")
+MODES: tuple[RetrievalMode, ...] = ("naive", "local", "global", "mix")
 
 
 def opened(home: Path, url: str) -> AbstractAsyncContextManager[Engine]:
@@ -91,6 +97,41 @@ async def test_another_embedder_is_refused_while_processes_work_on_the_database(
                 tmp_path / "two", language=ToyLanguage(), embedder=other, options=EngineOptions(database=postgres_url)
             ):
                 pass
+
+
+async def test_what_another_process_removes_or_moves_is_never_found_though_its_notification_is_lost(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find(engine: Engine, mode: RetrievalMode, scope: Scope = HERE) -> set[str]:
+        context = await engine.retrieve(Question("Whom did Ada meet?", scope, mode=mode, low=("Ada",), high=("Ada",)))
+        return {source.document for source in context.sources}
+
+    async def load(engine: Engine) -> None:
+        ledger, vectors = engine._runtime.ledger, engine._runtime.vectors
+        assert isinstance(ledger, PostgresLedger)
+        assert isinstance(vectors, CopiedVectors)
+        assert ledger._words is not None
+        async with asyncio.timeout(PATIENCE):
+            while any(ledger._words[kind]._arrays is None for kind in KINDS):
+                await find(engine, "mix")
+            while await vectors._copies.get("chunks") is None:
+                await find(engine, "naive")
+
+    monkeypatch.setattr(ProcessRegistry, "notify", lambda registry, topic: registry._subscriptions.wake(topic))
+    async with opened(tmp_path / "one", postgres_url) as one, opened(tmp_path / "two", postgres_url) as two:
+        for number in range(3):
+            await two.documents.add(doc(f"d{number}", f"Ada met Bob {number}.", room=f"r{number}"))
+        await two.wait_until_indexed()
+        await load(one)
+        assert await find(one, "naive") == {"d0", "d1", "d2"}
+        await two.documents.forget("d0")
+        assert [await find(one, mode) for mode in MODES] == [{"d1", "d2"}] * len(MODES)
+        await two.documents.move_room("r1", "private")
+        assert [await find(one, mode) for mode in MODES] == [{"d2"}] * len(MODES)
+        await two.documents.add(doc("d3", "Ada met Carla."))
+        await two.wait_until_indexed()
+        assert [await find(one, mode) for mode in MODES] == [{"d2", "d3"}] * len(MODES)
+        assert await find(one, "naive", Scope.of("private")) == {"d1"}
 
 
 async def test_a_lost_connection_is_noticed(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,9 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
     missing = [term for term in missing if not _has_characters(term.word, quoted)]
     nouns = [term.word for term in missing if term.is_noun]
-    named = join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text) + nouns
+    named = (
+        join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text) + nouns
+    )
     plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
     is_row = any(candidate.text.count(": ") > 1 for candidate in quoted)  # of a table, whose labels say who does what
     others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]

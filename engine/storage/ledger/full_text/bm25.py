@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from heapq import nlargest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from engine.storage.ledger.full_text.index import TERM_INDEXES, measure_scope
+import numpy as np
+
+from engine.storage.ledger.full_text.index import ScoringIndex, find_term_index, measure_scope
 from engine.storage.ledger.queries.filters import filter_ids
 from engine.storage.ledger.queries.tie_order import load_sort_keys
 from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from engine.storage.ledger.full_text.index import FullTextIndex, Postings, ScopeSize, SearchWord
     from engine.storage.ledger.records.query_results import ResolvedFilters, ScopeIds
@@ -26,6 +28,14 @@ K1, B = 1.2, 0.75
 FILTER_BATCH = 256  # rows checked against the filters at once
 STEM_SHARE = 0.6  # of a place of a word that a place of another form of it counts
 SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
+
+
+class PostingArrays(NamedTuple):
+    """The rows that contain a term, as columns."""
+
+    ids: np.ndarray
+    lengths: np.ndarray
+    times: np.ndarray
 
 
 def rank_rows(
@@ -38,14 +48,29 @@ def rank_rows(
 ) -> dict[int, float]:
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
     whole = measure_scope(db, index, scope_ids)
-    reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
+    reader, scope = find_term_index(db), index.scope_clause(scope_ids, "x")
     distinct = list({word.term: word for word in words}.values())
-    forms = [form for word in distinct for form in (word, *word.list_stems())]
-    postings = dict(zip(forms, reader.load_postings(db, index.kind, forms, scope), strict=True))
-    scores = score_rows([_join_forms(word, postings) for word in distinct], whole)
+    if isinstance(reader, ScoringIndex):
+        scores = reader.score_rows(db, index.kind, distinct, scope, whole)
+    else:
+        scores = score_words(distinct, lambda forms: reader.load_postings(db, index.kind, forms, scope), whole)
     if filters is not None:
         scores = _filter_scores(db, index, scores, filters, k)
     return _select_best(db, index, scores, k)
+
+
+def list_forms(words: Iterable[SearchWord]) -> list[SearchWord]:
+    """Words with their other forms, which an index holds as terms of their own."""
+    return [form for word in words for form in (word, *word.list_stems())]
+
+
+def score_words(
+    words: Sequence[SearchWord], load: Callable[[Sequence[SearchWord]], Sequence[Postings]], whole: ScopeSize
+) -> dict[int, float]:
+    """BM25 scores of the rows that contain any of the words or another form of it. `load`: the rows of each form."""
+    forms = list_forms(words)
+    postings = dict(zip(forms, load(forms), strict=True))
+    return score_rows([_join_forms(word, postings) for word in words], whole)
 
 
 def _join_forms(word: SearchWord, postings: Mapping[SearchWord, Postings]) -> Postings:
@@ -81,6 +106,34 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, floa
         for (row, length), times in held.items():
             scores[row] += rarity * times / (times + fixed + by_length * length)
     return scores
+
+
+def join_arrays(exact: PostingArrays, others: Sequence[PostingArrays]) -> PostingArrays:
+    """The rows that contain a word or another form of it, which counts less; as `score_words` joins them."""
+    if not others:
+        return exact
+    every = (exact, *others)
+    ids, first = np.unique(np.concatenate([held.ids for held in every]), return_index=True)
+    own = np.zeros(len(ids))
+    own[np.searchsorted(ids, exact.ids)] = exact.times
+    times = own.copy()
+    for held in others:
+        at = np.searchsorted(ids, held.ids)
+        times[at] = np.maximum(times[at], own[at] + STEM_SHARE * np.maximum(0, held.times - own[at]))
+    return PostingArrays(ids, np.concatenate([held.lengths for held in every])[first], times)
+
+
+def score_arrays(postings: Iterable[PostingArrays], whole: ScopeSize) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and their BM25 scores, as `score_rows` computes them."""
+    average = whole.length / whole.rows if whole.rows and whole.length else 1.0
+    fixed, by_length = K1 * (1 - B), K1 * B / average
+    ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
+    for held in postings:
+        rarity = math.log1p((whole.rows - len(held.ids) + 0.5) / (len(held.ids) + 0.5)) * (K1 + 1)
+        ids.append(held.ids)
+        scores.append(rarity * held.times / (held.times + fixed + by_length * held.lengths))
+    distinct, places = np.unique(np.concatenate(ids), return_inverse=True)
+    return distinct, np.bincount(places, np.concatenate(scores), len(distinct))
 
 
 def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:

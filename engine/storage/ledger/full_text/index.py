@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from engine.storage.ledger.clauses import row_clause, space_clause
 from engine.storage.ledger.full_text import fts5, tsvector
 from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.records.query_results import ScopeIds
 from engine.storage.sql.connection import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
 
     Postings = Mapping[tuple[int, int], float]
+
+
+class ScopeClause(str):
+    """SQL that holds for rows within a scope, and the scope itself."""
+
+    __slots__ = ("ids",)
+    ids: ScopeIds
+
+    @classmethod
+    def build(cls, sql: str, ids: ScopeIds) -> ScopeClause:
+        """The clause of a scope."""
+        clause = cls(sql)
+        clause.ids = ids
+        return clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +39,16 @@ class FullTextIndex:
 
     kind: KeyKind
 
-    def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
+    def scope_clause(self, scope_ids: ScopeIds, table: str) -> ScopeClause:
         """SQL that holds for rows within the scope; names belong to spaces alone.
 
         For rows that are known by id: the plus sign keeps SQLite from looking for each once in every space.
         """
         if self.kind == KeyKind.CHUNK and scope_ids.rooms:
-            return row_clause(scope_ids, table)
-        return f"@unindexed {space_clause(scope_ids, table)}"
+            return ScopeClause.build(row_clause(scope_ids, table), scope_ids)
+        return ScopeClause.build(
+            f"@unindexed {space_clause(scope_ids, table)}", ScopeIds(scope_ids.spaces, frozenset())
+        )
 
 
 CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NAME)
@@ -81,7 +97,30 @@ class TermIndex(Protocol):
         """The words that at least `limit` rows within the scope contain."""
 
 
+@runtime_checkable
+class ScoringIndex(Protocol):
+    """A term index that also ranks."""
+
+    def score_rows(
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, whole: ScopeSize
+    ) -> dict[int, float]:
+        """The BM25 score of every row within the scope that contains any of the words."""
+
+
+@runtime_checkable
+class IndexedConnection(Protocol):
+    """A connection that has a term index of its own."""
+
+    @property
+    def term_index(self) -> TermIndex: ...
+
+
 TERM_INDEXES: dict[Dialect, TermIndex] = {Dialect.SQLITE: fts5, Dialect.POSTGRES: tsvector}
+
+
+def find_term_index(db: Connection) -> TermIndex:
+    """The term index to be read through a connection."""
+    return db.term_index if isinstance(db, IndexedConnection) else TERM_INDEXES[db.dialect]
 
 
 @dataclass(frozen=True, slots=True)

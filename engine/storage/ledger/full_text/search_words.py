@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.full_text.fts5 import is_trigram
-from engine.storage.ledger.full_text.index import TERM_INDEXES, SearchWord, measure_scope
+from engine.storage.ledger.full_text.index import SearchWord, find_term_index, measure_scope
 from engine.storage.ledger.records.projection import KeyKind
 from engine.text.languages.detection import drop_function_words
 from engine.text.languages.stemming import list_query_stems
@@ -43,7 +43,7 @@ def extract_words(text: str) -> list[str]:
 
 def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[SearchWord]:
     """The words to search for: those of a text without very common ones, or else the rarest of these."""
-    reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
+    reader, scope = find_term_index(db), index.scope_clause(scope_ids, "x")
     tokenizer = reader.find_tokenizer(db)
     distinct = split_into_terms(text, tokenizer)
     terms = reader.tokenize_words(db, tokenizer, distinct)
@@ -86,7 +86,7 @@ def split_into_terms(text: str, tokenizer: str) -> list[str]:
 
 def _select_rarest(db: Connection, index: FullTextIndex, words: Sequence[SearchWord], scope: str) -> list[SearchWord]:
     """The rarest of common words, at least one, while few enough texts have to be ranked."""
-    held = TERM_INDEXES[db.dialect].count_matches(db, index.kind, words, scope, MAX_RANKED)
+    held = find_term_index(db).count_matches(db, index.kind, words, scope, MAX_RANKED)
     chosen, ranked = list[SearchWord](), 0
     for word in sorted(words, key=lambda word: held[word]):
         ranked += held[word]

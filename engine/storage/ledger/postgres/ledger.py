@@ -6,9 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import CorruptLedger
+from engine.scheduling.supervisor import Supervisor
+from engine.scheduling.tasks import cancel_tasks
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.integrity import find_problems
 from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
+from engine.storage.ledger.postgres.word_copy.copies import WordCopies
+from engine.storage.ledger.postgres.word_copy.term_index import CopiedConnection
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
@@ -20,9 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.clock import Clock
-    from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.database import FtsTokenizer
     from engine.storage.postgres.connection import Raw
+    from engine.storage.sql.connection import Connection
 
 SCHEMA = PostgresSchema(SOURCE, "ledger", "threadlore_ledger")
 
@@ -33,6 +37,8 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
     def __init__(self, url: str, fts_tokenizer: FtsTokenizer, clock: Clock, process: int | None = None) -> None:
         PostgresDatabase.__init__(self, url, SCHEMA, clock, process, tokenizer=fts_tokenizer)
         LedgerStore.__init__(self)
+        self._words: WordCopies | None = None
+        self._following: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -43,11 +49,28 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
         process: int | None = None,
         *,
         clock: Clock,
+        word_cache_bytes: int = 0,
     ) -> Self:
-        """Connect to the database, and bring the schema up to date. `supervisor` runs the writer."""
+        """Connect to the database, and bring the schema up to date. `supervisor` runs the writer.
+
+        `word_cache_bytes`: memory for a copy of each of the two term indexes; 0: the server is asked.
+        """
         ledger = cls(url, fts_tokenizer, clock, process)
         await ledger._start(supervisor)
+        if word_cache_bytes:
+            ledger._words = WordCopies(ledger._connect, word_cache_bytes)
+            ledger._following = (supervisor or Supervisor(clock)).run("follow words", ledger._words.run)
         return ledger
+
+    async def close(self) -> None:
+        """Finish waiting writes, and close the connections."""
+        if self._words is not None and self._following is not None:
+            self._words.end()
+            await cancel_tasks(self._following)
+        await super().close()
+
+    def _build_reader(self, raw: Raw) -> Connection:
+        return super()._build_reader(raw) if self._words is None else CopiedConnection(raw, self._words)
 
     async def compact(self) -> None:
         """Free the space of deleted rows in all tables."""

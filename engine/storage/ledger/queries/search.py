@@ -14,7 +14,7 @@ from engine.storage.ledger.clauses import (
 )
 from engine.storage.ledger.full_text.bm25 import rank_rows
 from engine.storage.ledger.full_text.fts5 import score_texts
-from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES, SearchWord
+from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, SearchWord, find_term_index
 from engine.storage.ledger.full_text.search_words import (
     extract_words,
     list_stem_languages,
@@ -144,7 +144,7 @@ class Search(Topic[Place_co]):
     @reading
     def find_unknown_words(self, text: str, scope_ids: ScopeIds) -> list[str]:
         """The words of a text, without case and stop words, that no chunk within the scope contains, in order."""
-        reader, scope = TERM_INDEXES[self.db.dialect], CHUNK_INDEX.scope_clause(scope_ids, "x")
+        reader, scope = find_term_index(self.db), CHUNK_INDEX.scope_clause(scope_ids, "x")
         words = extract_words(text)
         terms = reader.tokenize_words(self.db, reader.find_tokenizer(self.db), words)
         sought = [SearchWord(word, term) for word, term in zip(words, terms, strict=True) if term]
@@ -160,7 +160,7 @@ class Search(Topic[Place_co]):
     @reading
     def find_texts_by_start(self, start: str, scope_ids: ScopeIds, limit: int) -> list[str]:
         """The texts of some chunks within the scope that contain a word with this beginning, given in letters."""
-        reader, scope = TERM_INDEXES[self.db.dialect], CHUNK_INDEX.scope_clause(scope_ids, "x")
+        reader, scope = find_term_index(self.db), CHUNK_INDEX.scope_clause(scope_ids, "x")
         rows = reader.find_rows_by_start(self.db, CHUNK_INDEX.kind, start, scope, limit)
         texts = self.db.execute_fetchall(
             "SELECT c.text FROM @list(?, j) @then JOIN chunk c ON c.id = j.value ORDER BY c.key", (id_list(rows),)
@@ -170,7 +170,7 @@ class Search(Topic[Place_co]):
     @reading
     def score_passages(self, question: str, texts: Sequence[str]) -> list[float]:
         """The BM25 score of each of these texts for a question, among these texts."""
-        tokenizer = TERM_INDEXES[self.db.dialect].find_tokenizer(self.db)
+        tokenizer = find_term_index(self.db).find_tokenizer(self.db)
         return score_texts(tokenizer, split_into_terms(question, tokenizer), texts)
 
     @reading

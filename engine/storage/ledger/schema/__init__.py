@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from engine.storage.ledger.schema import stems
 from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
+from engine.storage.ledger.schema.search_changes import SEARCH_CHANGES
 from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
@@ -390,6 +391,7 @@ MIGRATIONS = (
         stems.INDEX_STEMS,
         online="an older process stores no stems; its chunks are found by their words.",
     ),
+    Migration(run(postgres=SEARCH_CHANGES), online="triggers record what an older process changes."),
 )
 
 SOURCE = SchemaSource(

@@ -64,7 +64,7 @@ def map_partitions(url: str, table: str) -> dict[int, str]:
 async def test_hot_statements_read_the_partitions_of_their_spaces_by_indexes(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = EngineOptions(database=postgres_url, suggest_duplicates=False)
+    options = EngineOptions(database=postgres_url, suggest_duplicates=False, vector_cache_bytes=0)
     with recording(monkeypatch) as recorder:
         async with Engine.open(
             tmp_path / "home", language=ToyLanguage(), embedder=HashEmbedder(), options=options

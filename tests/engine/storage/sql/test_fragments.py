@@ -23,6 +23,7 @@ from engine.storage.sql.fragments import for_postgres, for_sqlite
             "FROM chunk c INDEXED BY chunk_order WHERE +c.space = ?",
             "FROM chunk c  WHERE c.space = $1",
         ),
+        ("WHERE @never_indexed n.space IN (1)", "WHERE +n.space IN (1)", "WHERE 0 + n.space IN (1)"),
         ("SELECT @least(a, 1), @greatest(a, 1)", "SELECT MIN(a, 1), MAX(a, 1)", "SELECT LEAST(a, 1), GREATEST(a, 1)"),
         (
             "a @differs ?2 AND b < @infinity",

@@ -1,0 +1,100 @@
+"""The term index of PostgreSQL through its copy in memory, if it is there; else, and for phrases, by the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.storage.ledger.full_text import tsvector
+from engine.storage.ledger.full_text.bm25 import PostingArrays, join_arrays, list_forms, score_arrays, score_words
+from engine.storage.ledger.full_text.index import ScopeClause
+from engine.storage.ledger.postgres.word_copy.source import hash_terms
+from engine.storage.postgres.connection import BlockingConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.storage.ledger.full_text.index import Postings, ScopeSize, SearchWord
+    from engine.storage.ledger.postgres.word_copy.copies import WordCopies
+    from engine.storage.ledger.records.projection import KeyKind
+    from engine.storage.postgres.connection import Raw
+    from engine.storage.sql.connection import Connection
+
+
+class CopiedConnection(BlockingConnection):
+    """A connection that reads, whose searches for words use the copies."""
+
+    __slots__ = ("term_index",)
+
+    def __init__(self, raw: Raw, copies: WordCopies) -> None:
+        super().__init__(raw)
+        self.term_index = CopiedTermIndex(raw, copies)
+
+
+class CopiedTermIndex:
+    """A `TermIndex` and a `ScoringIndex`. A word of several terms is a phrase, whose order the copy does not know."""
+
+    find_tokenizer = staticmethod(tsvector.find_tokenizer)
+    tokenize_words = staticmethod(tsvector.tokenize_words)
+    index_again = staticmethod(tsvector.index_again)
+    find_rows_by_start = staticmethod(tsvector.find_rows_by_start)
+    load_postings = staticmethod(tsvector.load_postings)
+
+    def __init__(self, raw: Raw, copies: WordCopies) -> None:
+        self._raw = raw
+        self._copies = copies
+
+    def count_matches(
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+    ) -> dict[SearchWord, int]:
+        """The number of rows within the scope that contain each word, counted up to the limit."""
+        single = [word for word in words if len(word.term) == 1]
+        if (found := self._find(kind, single, scope)) is None:
+            return tsvector.count_matches(db, kind, words, scope, limit)
+        counts = {word: min(limit, len(held.ids)) for word, held in zip(single, found, strict=True)}
+        phrases = [word for word in words if len(word.term) != 1]
+        return counts | (tsvector.count_matches(db, kind, phrases, scope, limit) if phrases else {})
+
+    def find_common(
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+    ) -> set[SearchWord]:
+        """The words that at least `limit` rows within the scope contain."""
+        counts = self.count_matches(db, kind, words, scope, limit)
+        return {word for word, count in counts.items() if count >= limit}
+
+    def score_rows(
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, whole: ScopeSize
+    ) -> dict[int, float]:
+        """The BM25 score of every row within the scope that contains any of the words."""
+        forms = list_forms(words)
+        single = [form for form in forms if len(form.term) == 1]
+        if (found := self._find(kind, single, scope)) is None:
+            return score_words(words, lambda asked: tsvector.load_postings(db, kind, asked, scope), whole)
+        phrases = [form for form in forms if len(form.term) != 1]
+        loaded = tsvector.load_postings(db, kind, phrases, scope) if phrases else ()
+        held = dict(zip((*single, *phrases), (*found, *map(_build_arrays, loaded)), strict=True))
+        ids, scores = score_arrays(
+            [join_arrays(held[word], [held[stem] for stem in word.list_stems()]) for word in words], whole
+        )
+        return dict(zip(ids.tolist(), scores.tolist(), strict=True))
+
+    def _find(self, kind: KeyKind, words: Sequence[SearchWord], scope: str) -> list[PostingArrays] | None:
+        """The rows within the scope that contain each word of one term; None without a copy."""
+        if not isinstance(scope, ScopeClause):
+            return None
+        terms = hash_terms(self._raw, [word.term[0] for word in words])
+        with self._copies[kind].use(self._raw) as arrays:
+            if arrays is None:
+                return None
+            inside = arrays.find_scope(scope.ids.spaces, scope.ids.rooms)
+            held = [arrays.find(term, inside) for term in terms]
+            return [
+                PostingArrays(arrays.list_ids(places.rows), arrays.list_lengths(places.rows), places.times)
+                for places in held
+            ]
+
+
+def _build_arrays(held: Postings) -> PostingArrays:
+    rows = np.array(list(held), np.int64).reshape(-1, 2)
+    return PostingArrays(rows[:, 0], rows[:, 1], np.fromiter(held.values(), np.int64, len(held)))
