@@ -19,7 +19,7 @@ from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 from tests.support.patience import PATIENCE
 
-QUESTIONS = ("ferry harbor", "sail", "is_open 港の船", "nothing", "ferry number3 sail harbor")
+QUESTIONS = ("ferry harbor", "sail", "is_open 港の船", "nothing", "ferry number3 sail harbor", "Häfen der Fischer")
 
 
 @asynccontextmanager
@@ -64,6 +64,8 @@ async def test_every_change_of_another_process_is_in_the_next_search(postgres_le
             text = f"ferry {'harbor ' * (number % 4)} is_open number{number} {'sail ' * (number % 3)} 港の船"
             await other.add(doc(f"d{number}", text, space="there" if number % 3 else "here"))
         await other.add(doc("e", "a sail in the attic", room="attic"))
+        await other.add(doc("g", "Der Hafen ist für die Boote des Fischers und der anderen Leute offen."))
+        assert await copied.read(Search.search_chunks, "Häfen", 5, await copied.scope_ids())
         await other.add_facts("f", extraction("Ferry Harbor", "Sail Ferry"))
         await other.project()
         await assert_equal(copied, other)
