@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 
+BUILTIN_IDENTITIES = frozenset(f"{builtin.name} ({builtin.dim} dimensions)" for builtin in (MiniLMEmbedder, E5Embedder))
+
+
 def choose_builtin(languages: Sequence[str]) -> type[MiniLMEmbedder | E5Embedder]:
     """The built-in embedder for texts in these languages, ISO 639-1 codes; without any, that for English."""
     return E5Embedder if needs_multilingual(languages) else MiniLMEmbedder

@@ -11,6 +11,7 @@ import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
 from engine.llm.checked_embedder import embedder_identity
+from engine.llm.default_models import BUILTIN_IDENTITIES
 from engine.options import StoresPlace
 from engine.storage.graph.read_only import ReadOnlyGraph
 from engine.text.similarity import is_same_vector
@@ -165,11 +166,13 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
 async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
     """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
 
-    `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement.
+    `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement, or both
+    are built in: that costs nothing. On a database other processes may use the former one, so that it is asked for.
     """
     name = embedder_identity(embedder)
     former = await ledger.settings.get("embedder")
-    if former not in {"", name} and not options.replace_embedder:
+    are_builtin = {former, name} <= BUILTIN_IDENTITIES and not options.database
+    if former not in {"", name} and not (options.replace_embedder or are_builtin):
         raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
     if former != name or (former and lost):
         await ledger.settings.set_embedder(name, reindex=bool(former))

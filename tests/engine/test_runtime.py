@@ -3,8 +3,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from engine.engine import Engine
+from engine.errors import EmbedderMismatch
 from engine.llm.checked_embedder import UNRELATED_TEXTS, wrap_embedder
+from engine.llm.e5.embedder import E5Embedder
+from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.models import Document, Passage, Question
 from engine.options import EngineOptions
@@ -70,3 +75,20 @@ async def test_the_scale_of_another_embedder_is_not_used(tmp_path: Path) -> None
     options = EngineOptions(replace_embedder=True)
     async with open_memory_engine(tmp_path, embedder=HashEmbedder(name="other"), options=options) as engine:
         assert not engine._runtime.embedder.has_scale
+
+
+async def test_a_built_in_embedder_takes_over_from_the_other_in_the_background(tmp_path: Path) -> None:
+    english, multilingual = (HashEmbedder(384, name=each.name) for each in (MiniLMEmbedder, E5Embedder))
+    async with Engine.open(tmp_path, embedder=english) as engine:
+        await engine.documents.add(TALK)
+        await engine.wait_until_indexed()
+    async with Engine.open(tmp_path, embedder=multilingual) as engine:
+        assert (await engine.retrieve(Question(QUESTIONS[0], HERE))).sources  # found by words at once
+        await engine.wait_until_indexed()
+        assert await engine._runtime.vectors.list_rows("chunks")
+        assert any("Ilse rows" in text for text in multilingual.texts)
+        assert (await engine.maintenance.verify()).is_clean
+        assert await engine._ledger.settings.get("reindexing") == ""
+    with pytest.raises(EmbedderMismatch):
+        async with Engine.open(tmp_path, embedder=HashEmbedder(384, name="of a provider")):
+            pass

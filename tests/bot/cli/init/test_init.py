@@ -376,17 +376,8 @@ def talk(home: Path, answers: Sequence[str]) -> tuple[int, str]:
 
 @pytest.mark.long
 def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_own(tmp_path: Path) -> None:
-    answers = [
-        "nine\n",
-        "1\n",
-        "2\n",
-        f"{BOT_TOKEN}\n",
-        "xoxp-1000-2000-person\n",
-        f'"{APP_TOKEN}"\n',
-        "none\n",
-        "\n",
-        "n\n",
-    ]
+    tokens = [f"{BOT_TOKEN}\n", "xoxp-1000-2000-person\n", f'"{APP_TOKEN}"\n']
+    answers = ["nine\n", "1\n", "2\n", *tokens, "none\n", "\n", "n\n"]
     code, shown = talk(tmp_path / "home", answers)
     assert code == 0, shown
     text = " ".join(shown.split())
@@ -412,7 +403,7 @@ async def test_from_nothing_to_an_answer_in_a_workspace(tmp_path: Path) -> None:
     async with FakeSlack() as slack:
         settings = {**os.environ, "THREADLORE_DATA_DIR": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "bot", "init", "--start"]
-        answers = ["slack", "free", slack.space.app.app_token, slack.space.app.bot_token, "none"]
+        answers = ["slack", "free", slack.space.app.app_token, slack.space.app.bot_token, "none", ""]
         process = await asyncio.create_subprocess_exec(
             *command,
             env={**settings, "THREADLORE_SLACK_API_BASE": slack.base_url},

@@ -1,0 +1,87 @@
+"""Questions in one language about texts in another: `python -m benchmarks.quality.across_languages --data DATA`.
+
+`--questions de en`, `--texts en`: languages of the paragraphs and questions of XQuAD, which say the same in each. Mode
+naive, without facts; the share of questions whose paragraph is among the first. The hash of a question's id says which
+half is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.plumbing import temporary_folder
+from engine import Document, Engine, OfflineModel, Passage, Question, Scope
+from engine.llm.default_models import choose_builtin
+from engine.models import Excerpt, Extraction
+from engine.usage import UsageMeter
+
+SPACE = "xquad"
+CUTS = (1, 2, 5)
+
+
+class FactlessModel(OfflineModel):
+    """Finds no facts, so that only chunks are embedded."""
+
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
+        return Extraction()
+
+
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def is_reported(key: str) -> bool:
+    """Whether a question is in the half on which nothing was chosen."""
+    return hashlib.sha256(key.encode()).digest()[-1] % 2 == 1
+
+
+async def ask(engine: Engine, row: dict[str, Any]) -> list[bool]:
+    """Whether the paragraph of a question is among the first, for each cut."""
+    context = await engine.retrieve(Question(row["question"], Scope.of(SPACE), mode="naive"))
+    found = list(dict.fromkeys(source.document for source in context.sources))
+    return [set(row["gold"]) <= set(found[:cut]) for cut in CUTS]
+
+
+async def measure(data: Path, texts: str, questions: Sequence[str], embedder: str) -> None:
+    """Print a row for each language of questions."""
+    model = await choose_builtin(("en",) if embedder == "english" else ("de", "en")).open()
+    with temporary_folder() as home:
+        async with Engine.open(Path(home), language=FactlessModel(model), embedder=model) as engine:
+            for row in read_rows(data / f"xquad_{texts}" / "corpus.jsonl"):
+                passages = (Passage("p", row["text"], "p"),)
+                await engine.documents.add(Document(row["id"], SPACE, "", row["title"] or row["id"], passages))
+            await engine.wait_until_indexed()
+            for language in questions:
+                rows = read_rows(data / f"xquad_{language}" / "queries.jsonl")
+                hits = [(is_reported(row["id"]), await ask(engine, row)) for row in rows]
+                every = [100 * mean(hit[at] for _, hit in hits) for at in range(len(CUTS))]
+                half = [100 * mean(hit[at] for chosen, hit in hits if chosen) for at in range(len(CUTS))]
+                cells = [*(f"{share:6.1f}" for share in every), "  |", *(f"{share:6.1f}" for share in half)]
+                print(f"{language} about {texts}, {embedder}, {len(rows)}: R@1/2/5, reported half", *cells)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="the folder that holds the data sets")
+    parser.add_argument("--texts", default="en")
+    parser.add_argument("--questions", nargs="+", default=["de", "en"])
+    parser.add_argument("--embedder", choices=("english", "multilingual"), default="multilingual")
+    arguments = parser.parse_args()
+    folder = arguments.data / "languages" if arguments.data else None
+    if folder is None or not folder.is_dir():
+        print("skipped: no data; give the folder that holds the data sets, as DATA=…")
+        sys.exit(0)
+    asyncio.run(measure(folder, arguments.texts, arguments.questions, arguments.embedder))
+
+
+if __name__ == "__main__":
+    main()
