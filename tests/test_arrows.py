@@ -223,7 +223,8 @@ clock:
 data_dir:
 ingest: estimate
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.points.register \
+llm: checked_embedder client.protocol client.subprocess config embedder minilm.weights offline.contradictions.coverage \
+offline.contradictions.finding offline.points.register \
 offline.points.watched offline.points.weights offline.quoting.notices offline.supersession.history \
 offline.supersession.sources offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.answers.contradictions.finding import key_of
-from bot.texts.coverage import describe_coverage, describe_wrong
+from bot.texts.facts.coverage import describe_coverage, describe_wrong
 from engine.llm.offline.contradictions.coverage import measure_coverage
 
 if TYPE_CHECKING:

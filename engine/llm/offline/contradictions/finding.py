@@ -26,7 +26,7 @@ MAX_REPLACING = 120  # statements with words of a subject of which one may repla
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class DisputedStatement:
     """A statement with its source. `value`: its words in which it differs; `question`: the others, with a gap."""
 
     source: Source
@@ -39,8 +39,8 @@ class Claim:
 class Contradiction:
     """Two statements that disagree, by time. `aspect`: the kind of value in which they differ, as in Slot."""
 
-    older: Claim
-    newer: Claim
+    older: DisputedStatement
+    newer: DisputedStatement
     aspect: str
 
 
@@ -116,7 +116,7 @@ def _to_statement(one: Candidate) -> Statement:
 
 def _describe(older: _Said, newer: _Said, candidates: Sequence[Candidate]) -> Contradiction:
     claims = [
-        Claim(candidates[said.at].source, candidates[said.at].text, said.what.value, said.what.question)
+        DisputedStatement(candidates[said.at].source, candidates[said.at].text, said.what.value, said.what.question)
         for said in (older, newer)
     ]
     return Contradiction(claims[0], claims[1], newer.what.slot.kind)
