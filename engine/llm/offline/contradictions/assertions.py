@@ -10,7 +10,7 @@ from engine.llm.offline.contradictions import cues
 from engine.llm.offline.contradictions.values import Slot, name_slot, value_slot
 from engine.llm.offline.supersession import cues as change_cues
 from engine.llm.offline.supersession.clauses import parse_text
-from engine.llm.offline.supersession.values import find_values
+from engine.llm.offline.supersession.values import CALENDAR_NAMES, find_values
 from engine.llm.offline.words import count_words, is_common, is_stop_word, stem
 
 if TYPE_CHECKING:
@@ -59,11 +59,18 @@ class Assertion(NamedTuple):
     recurs: bool
 
 
+# A value, or a word for one, which most messages lack.
+_MAY_ASSERT = re.compile(
+    rf"\d|\b(?:{cues.HOLDS}|{cues.HELD}|{cues.ATTRIBUTES}|{cues.PLACES}|{'|'.join(sorted(CALENDAR_NAMES))})\b",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=8192)
 def list_assertions(text: str) -> tuple[Assertion, ...]:
     """What a message or sentence says that lasts; empty for questions, plans, quotes, jokes and news of a change."""
     text = " ".join(text.split())
-    if len(text) > MAX_LENGTH or not _is_meant(text):
+    if len(text) > MAX_LENGTH or not _MAY_ASSERT.search(text) or not _is_meant(text):
         return ()
     return tuple(found for clause in parse_text(text).clauses for found in _read_clause(clause, text))
 
