@@ -93,13 +93,18 @@ def _read_clause(clause: Clause, text: str) -> Iterable[Assertion]:
     said = clause.text.strip(" .!;,。")
     if len(said.split()) > MAX_WORDS or clause.negates:
         return
-    unsaid = (cues.PLAN, cues.MOMENTARY, change_cues.PAST, change_cues.TEMPORARY, cues.VAGUE)
-    if any(pattern.search(said) for pattern in unsaid):
+    unsaid = (cues.PLAN, cues.MOMENTARY, cues.ONE_OF_MANY, change_cues.PAST, change_cues.TEMPORARY, cues.VAGUE)
+    if any(pattern.search(said) for pattern in unsaid) or _is_measure(said):
         return
     named = _find_named(said)
     for start, stop, slot in [named] if named else _find_values(said):
         if (found := _build(said, start, stop, slot, text)) is not None:
             yield found
+
+
+def _is_measure(said: str) -> bool:
+    """Whether a clause counts what grows, or says what nature has now."""
+    return bool(cues.COUNTED.search(said)) or bool(cues.NATURE.search(said) and not cues.LIMITS.search(said))
 
 
 def _find_named(said: str) -> tuple[int, int, Slot] | None:
