@@ -54,7 +54,7 @@ REQUESTS: list[ManagementRequest] = [
     requests.AddExpert(ATTIC.room, "ada", "gold"),
     requests.RemoveExpert(ATTIC.room, "bob"),
 ]
-# Those about answers of the page are tried in tests/adapters/web/pages/test_answers.py, those about no channel elsewhere.
+# Those about answers of the page are tried in tests/adapters/web/pages/test_answers.py, others in their own files.
 FOR_EVERYONE = (
     *(requests.SchedulePersonalDigest, requests.ListExperts),
     *(requests.GetAnswerActions, requests.AskExpert),
