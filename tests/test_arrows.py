@@ -224,8 +224,9 @@ data_dir:
 ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config default_models e5.languages embedder \
-offline.points.register offline.points.watched offline.points.weights offline.quoting.notices \
-offline.supersession.history \
+ offline.contradictions.coverage offline.contradictions.finding \
+ offline.points.register offline.points.watched offline.points.weights offline.quoting.notices \
+ offline.supersession.history \
 offline.supersession.sources offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
 memory:

@@ -65,7 +65,7 @@ AUDITED = frozenset(
         *("backfill", "digest", "channel-digest", "add-expert", "remove-expert", "verify-answer", "pin-answer"),
         *("remove-answer", "create-token", "revoke-token", "log-in", "export", "backup", "reindex", "audit-log"),
         *("add-source", "remove-source", "sync-source", "pause-source", "share-answer", "unshare-answer", "ask-expert"),
-        *("watch", "unwatch", "settle-contradiction", "dismiss-contradiction"),
+        *("watch", "unwatch", "settle-contradiction", "dismiss-contradiction", "schedule-report"),
     }
 )
 
@@ -258,6 +258,13 @@ _ROWS = (
     # Management of a workspace.
     Capability("channels", management.ListChannels, MANAGE, HTTP | PAGE, Who.MANAGER, "manage", kept=KEPT_CHANNEL),
     Capability("questions", management.ListQuestions, MANAGE, CHAT | HTTP | PAGE, Who.MANAGER, "manage"),
+    *(
+        Capability(name, request, MANAGE, CHAT | HTTP, Who.MANAGER, "manage", summary=summary, derived=HTTP)
+        for name, request, summary in (
+            ("report", management.GetReport, "the report of a week"),
+            ("schedule-report", management.ScheduleReport, "send that report every week"),
+        )
+    ),
     *(
         Capability(name, request, MANAGE, CHAT | HTTP | PAGE, Who.CHANNEL_MANAGER, "manage", kept=KEPT_CHANNEL)
         for name, request in (("channel", management.GetChannel), ("change-channel", management.ChangeChannel))

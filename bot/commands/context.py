@@ -127,6 +127,11 @@ class PersonAtPlace:
             "person", subject, scope, location, self.may_post, time=self.now, door="chat", is_direct=is_direct
         )
 
+    @property
+    def subject(self) -> Subject:
+        """The caller as a person of their workspace."""
+        return Subject(self.location.platform, self.location.workspace, self.person)
+
     async def is_direct(self) -> bool:
         """Whether the place is, or might be, the caller's direct messages, which the audit log does not name."""
         return await self.services.context.audience.is_direct(self.location)

@@ -21,7 +21,7 @@ from bot.commands.context import Command, CommandContext
 from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import contradictions, decisions, faq, readers, watch
+from bot.commands.overviews import contradictions, decisions, faq, readers, report, watch
 from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests
@@ -179,6 +179,15 @@ COMMANDS: Mapping[str, Command] = {
         N_("frequent questions and their verified answers, as a page"),
         "[here]",
         N_("Of what you can read, with sources. `here`: only what everyone in this channel can read, to publish it."),
+        is_listed=False,
+    ),
+    "report": Command(
+        report.report_command,
+        N_("the week in numbers: questions, what found no answer, what disagrees"),
+        "[weekly | off]",
+        N_("Only what you can read. `weekly` sends it to you every week."),
+        ("weekly",),
+        managers_only=True,
         is_listed=False,
     ),
     "watch": Command(

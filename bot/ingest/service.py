@@ -260,6 +260,7 @@ class IngestService:
             await store.digests.delete_person(platform, where, person)
             await store.watches.delete_person(platform, where, person)
             await store.contradictions.delete_person(platform, where, person)
+            await store.reports.delete(platform, where, person)
             await store.verified_answers.delete_by_person(platform, where, person)
             await store.experts.delete_person(platform, where, person)
             await store.sources.forget_person(Subject(platform, where, person))

@@ -22,6 +22,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     digests                scheduled digests
     watches                standing requests, and what they found
     contradictions         statements that disagree, what was decided about them, and who was told
+    reports                managers who want a weekly report
     verified_answers       answers that a person verified
     unanswered             questions that found nothing, or whose answer was voted down
     experts                people to ask about a topic, and what they were asked
@@ -92,6 +93,7 @@ from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.contradictions import Contradictions
 from bot.store.schedules.digests import Digests
+from bot.store.schedules.reports import ManagerReports
 from bot.store.schedules.retention import RetentionRecords
 from bot.store.schedules.sources import Sources
 from bot.store.schedules.watches import Watches
@@ -197,6 +199,7 @@ class BotStore:
         self.digests = Digests(database)
         self.watches = Watches(database)
         self.contradictions = Contradictions(database)
+        self.reports = ManagerReports(database)
         self.verified_answers = VerifiedAnswers(database)
         self.unanswered = UnansweredQuestions(database)
         self.experts = Experts(database)

@@ -48,12 +48,12 @@ class UnreadFiles:
             for key, space, place, message, upload, author, time, name, family, reason in rows
         ]
 
-    async def count_families(self, scope: Scope, room: str = "") -> dict[str, int]:
-        """How many files of each family are in scope, or in one room of it, the most frequent first."""
+    async def count_families(self, scope: Scope, room: str = "", since: datetime = EPOCH) -> dict[str, int]:
+        """How many files of each family are in scope since a time, or in one room of it, the most frequent first."""
         rows = await self._database.fetch_all(
-            f"SELECT family, COUNT(*) FROM unread_file WHERE {_IN_SCOPE}"
+            f"SELECT family, COUNT(*) FROM unread_file WHERE {_IN_SCOPE} AND time >= ?4"
             " GROUP BY family ORDER BY COUNT(*) DESC, family",
-            (*_bind_scope(scope), room),
+            (*_bind_scope(scope), room, to_micros(since)),
         )
         return dict(rows)
 

@@ -96,6 +96,8 @@ WORDS = {
     "decisions": "decisions",
     "contradictions": "contradictions",
     "faq": "faq",
+    "report": "report",
+    "schedule-report": "report weekly",
     "settle-contradiction": "contradictions settle none older",
     "dismiss-contradiction": "contradictions dismiss none",
     "unwatch": "unwatch all",
@@ -276,6 +278,8 @@ def build_channel_samples(room: str) -> dict[str, Sample]:
     requested: dict[str, Any] = {
         "forget-channel": management.ForgetChannel(room, "files"),
         "backfill": management.BackfillChannel(room, 3),
+        "report": management.GetReport(),
+        "schedule-report": management.ScheduleReport("weekly"),
         "digest": management.SchedulePersonalDigest("daily 8:00"),
         "channel-digest": management.ScheduleChannelDigest(room, "daily 8:00"),
         "experts": management.ListExperts(room),

@@ -30,7 +30,7 @@ from tests.surfaces.samples import WORDS
 from tests.surfaces.world import LOCAL, PEOPLE, Who, World, open_world
 
 READING = {"ask", "summarize", "upload-place", "verified-answers", "experts", "usage", "health", "channels"}
-READING |= {"questions", "channel", "corrections", "list-sources", "list-unread-items"}
+READING |= {"questions", "report", "channel", "corrections", "list-sources", "list-unread-items"}
 
 
 @pytest.fixture

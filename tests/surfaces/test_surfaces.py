@@ -29,9 +29,9 @@ NO_TOKENS: tuple[Who, ...] = ("owner", "page")
 # Rows whose sample finds nothing: what is said then is as good as done.
 NOTHING_THERE = {"remove-answer", "upload", "undo", "check-token", "revoke-token", "log-out", "confirm-retention"}
 NOTHING_THERE |= {"add-source", "remove-source", "sync-source", "pause-source", "list-unread-items"}
-NOTHING_THERE |= {"verify-receipt"}
+NOTHING_THERE |= {"verify-receipt", "settle-contradiction", "dismiss-contradiction"}
 ONCE = {"forget", "remove-expert", "split"}  # what is gone is gone
-READING = {"corrections", "channels", "questions", "channel", "usage", "health", "verified-answers"}
+READING = {"corrections", "channels", "questions", "report", "channel", "usage", "health", "verified-answers"}
 TOKEN_ROWS = [row for row in ROWS if row.permission is not None]
 by_name = pytest.mark.parametrize("row", TOKEN_ROWS, ids=lambda each: each.name)
 MEETS: dict[Least, set[Who]] = {

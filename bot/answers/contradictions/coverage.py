@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.answers.contradictions.finding import key_of
-from bot.texts.coverage import describe_coverage, describe_wrong
-from engine.llm.offline.contradictions.coverage import measure_coverage
+from bot.texts.facts.coverage import describe_coverage, describe_wrong
+from engine.llm.offline.contradictions.coverage import measure_coverage, says_one_thing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,6 @@ async def list_coverage_notices(context: BotContext, sources: Sequence[Source], 
     replaced = {each.older for each in retrieved.replacements if each.older in cited}
     found = await asyncio.to_thread(measure_coverage, sources[:MAX_SOURCES], replaced) if len(cited) > 1 else None
     notices = [describe_coverage(found, context.clock.now())] if found else []
-    keys = {key_of(source): source.number for source in sources}
+    keys = {key_of(source): source.number for source in sources if says_one_thing(source)}
     wrong = await context.store.contradictions.list_wrong(keys)
     return [*notices, *([describe_wrong(sorted(keys[key] for key in wrong))] if wrong else [])]

@@ -14,10 +14,10 @@ from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
     from bot.context import BotContext
-    from engine.llm.offline.contradictions.finding import Claim
+    from engine.llm.offline.contradictions.finding import DisputedStatement
 
 
-async def verify_claim(context: BotContext, claim: Claim, author: str, person: str) -> None:
+async def verify_claim(context: BotContext, claim: DisputedStatement, author: str, person: str) -> None:
     """Answer the question of a statement with it, where it was said. Raises NotFound and InvalidQuestion.
 
     `author`: who wrote it; `person`: who says that it is right, which is checked elsewhere.

@@ -10,7 +10,7 @@ from bot.text.excerpts import truncate_line
 from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
-    from engine.llm.offline.contradictions.finding import Claim, Contradiction
+    from engine.llm.offline.contradictions.finding import Contradiction, DisputedStatement
 
 COMMAND = "contradictions"
 SETTLE, DISMISS, OLDER, NEWER = "settle", "dismiss", "older", "newer"
@@ -39,7 +39,7 @@ def list_buttons(id_: str, found: Contradiction) -> tuple[Button, ...]:
     )
 
 
-def quote(claim: Claim, number: int) -> str:
+def quote(claim: DisputedStatement, number: int) -> str:
     """A statement as a line of a list, with the number of its source."""
     said = escape_markdown(claim.text, MAX_TEXT)
     author = f"{escape_markdown(claim.source.author)}: " if claim.source.author else ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from bot.capabilities.deps import Deps
     from bot.capabilities.results import OperationResult
-    from engine.llm.offline.contradictions.finding import Claim, Contradiction
+    from engine.llm.offline.contradictions.finding import Contradiction, DisputedStatement
 
 COLUMNS = (
     *("id", "question", "older value", "newer value"),
@@ -101,6 +101,6 @@ def _describe(id_: str, found: Contradiction) -> tuple[str, ...]:
     return (id_, *values, *_list_claim(found.older), *_list_claim(found.newer))
 
 
-def _list_claim(claim: Claim) -> tuple[str, ...]:
+def _list_claim(claim: DisputedStatement) -> tuple[str, ...]:
     source = claim.source
     return claim.text, source.author, format_utc(source.time) if source.time else "", source.link

@@ -41,7 +41,7 @@ class OpenQuestion:
 def write_page(entries: Sequence[Entry], questions: Sequence[OpenQuestion], now: datetime, channel: str = "") -> str:
     """The page: each answer with its sources, by question; then the open questions, the most frequent first."""
     title = gettext("Frequent questions in {channel}").format(channel=escape_markdown(channel)) if channel else ""
-    lines = [f"# {title or gettext('Frequent questions')}", "", gettext("As of {time}.").format(time=format_utc(now))]
+    lines = [f"# {title or gettext('Frequent questions')}", "", gettext("As of {day}.").format(day=format_day(now))]
     for entry in sorted(entries, key=lambda each: each.answer.question.casefold())[:NEWEST_FIRST]:
         lines += ["", *_write_entry(entry)]
     if questions:

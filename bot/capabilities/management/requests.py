@@ -155,6 +155,21 @@ class RemoveExpert:
 
 
 @dataclass(frozen=True, slots=True)
+class GetReport:
+    """Get the report of the last seven days, in Markdown, about what you can read.
+
+    What was asked, also in vain and of experts, what disagrees, and which files were not read.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleReport:
+    """Be sent that report every week in direct messages, or no more."""
+
+    schedule: Literal["weekly", "off"]
+
+
+@dataclass(frozen=True, slots=True)
 class GetUsage:
     """Get tokens, cost and feedback of the last days."""
 
@@ -184,6 +199,8 @@ ManagementRequest = (
     | ListExperts
     | AddExpert
     | RemoveExpert
+    | GetReport
+    | ScheduleReport
     | GetUsage
     | GetHealth
 )

@@ -55,6 +55,7 @@ RESUME_HINT = "Run the command again when the model is reachable, or use --wait.
 OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets the maximum length of an answer."
 MIN_COLUMN_WIDTHS = (12, 8, 10, 10, 8, 10)  # of the document table, except the key; with spacing
 MAX_ROWS = 12  # of entities and of relations in a context
+MAX_COLUMNS = 8  # of a table of rows
 
 
 def safe_text(text: str) -> Text:
@@ -345,11 +346,20 @@ def _render_differences(event: VerifyResult) -> RenderableType:
 
 
 def render_listing(listing: Listing) -> RenderableType:
-    """Rows below their headings."""
+    """Rows below their headings; of many columns, each row in lines of its own, whatever the width."""
+    if len(listing.columns) > MAX_COLUMNS:
+        return Group(*(_render_lines(listing.columns, row) for row in listing.rows))
     table = Table(*listing.columns, box=None)
     for row in listing.rows:
         table.add_row(*map(safe_text, row))
     return table
+
+
+def _render_lines(columns: Sequence[str], row: Sequence[str]) -> Text:
+    """The first cell, and below it each other one that is not empty, with its heading."""
+    told = [(column, cell) for column, cell in zip(columns[1:], row[1:], strict=True) if cell]
+    lines = [(f"\n  {column}: {safe_text(cell).plain}", "") for column, cell in told]
+    return Text.assemble((safe_text(row[0]).plain, "bold"), *lines)
 
 
 def to_json(events: Sequence[OperationResult]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.management import requests
-from bot.commands.management import answers, channels, contradictions, faq, questions, upkeep
+from bot.commands.management import answers, channels, contradictions, faq, questions, report, upkeep
 from bot.commands.management.manager import Manager
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = 
     requests.ListExperts: upkeep.list_channel_experts,
     requests.AddExpert: upkeep.name_expert,
     requests.RemoveExpert: upkeep.end_expert,
+    requests.GetReport: report.get_report,
+    requests.ScheduleReport: report.schedule_report,
     GetFaq: faq.get_faq,
     disputes.SettleContradiction: contradictions.settle,
     disputes.DismissContradiction: contradictions.dismiss,

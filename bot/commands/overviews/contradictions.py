@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 from bot.answers.contradictions import words
 from bot.capabilities.contradictions.requests import DismissContradiction, ListContradictions, SettleContradiction
-from bot.capabilities.results import Completed, Listing
+from bot.capabilities.results import Listing
+from bot.commands.management.contradictions import dismiss, settle
+from bot.commands.management.manager import Manager
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
 from bot.text.excerpts import truncate_line
@@ -30,10 +32,15 @@ async def contradictions_command(call: CommandContext) -> Card:
         case "", []:
             return await _list(call)
         case words.SETTLE, [id_, (words.OLDER | words.NEWER) as side]:
-            done = await call.get_result(SettleContradiction(id_, cast("Side", side)), Completed)
+            request = SettleContradiction(id_, cast("Side", side))
+            async with call.recording(request):
+                done = await settle(Manager(call.services, call.subject), request)
             return Card(escape_markdown(done.text))
         case words.DISMISS, [id_]:
-            return Card(escape_markdown((await call.get_result(DismissContradiction(id_), Completed)).text))
+            dismissal = DismissContradiction(id_)
+            async with call.recording(dismissal):
+                done = await dismiss(Manager(call.services, call.subject), dismissal)
+            return Card(escape_markdown(done.text))
     raise InvalidQuestion(
         gettext("I did not understand that."),
         hint=gettext("For example: {command}").format(command=call.format_example(words.COMMAND)),

@@ -27,6 +27,8 @@ from bot.texts import review as review_texts
 from engine.errors import ModelError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bot.commands.context import CommandContext, PersonAtPlace
     from bot.platform.models import Location
     from bot.store import UnansweredQuestion, VerifiedAnswer
@@ -67,7 +69,7 @@ async def unanswered_command(call: CommandContext) -> Card:
 
 
 async def find_unanswered(
-    call: PersonAtPlace, limit: int = MAX_GROUPS, *, outside_of_channels: bool
+    call: PersonAtPlace, limit: int = MAX_GROUPS, *, outside_of_channels: bool, since: datetime | None = None
 ) -> tuple[list[Group], list[VerifiedAnswer]]:
     """At most `limit` groups of questions without a good answer, and the verified answers to look at again.
 
@@ -76,7 +78,8 @@ async def find_unanswered(
     """
     shown, place = await _Rooms.load(call), call.location
     found = await call.store.unanswered.list_since(
-        *(place.platform, place.workspace, call.now - PERIOD, MAX_QUESTIONS), outside_of_channels=outside_of_channels
+        *(place.platform, place.workspace, since or call.now - PERIOD, MAX_QUESTIONS),
+        outside_of_channels=outside_of_channels,
     )
     asked = [
         question

@@ -92,6 +92,11 @@ QUERIES = (
         " AND ?4 = ?4 ORDER BY time, contradiction",
     ),
     RecordQuery(
+        "weekly_report",
+        ("time",),
+        "SELECT due_at FROM manager_report WHERE platform = ?1 AND workspace = ?2 AND person = ?3 AND ?4 = ?4",
+    ),
+    RecordQuery(
         "source",
         ("id", "name", "address", "channel"),
         "SELECT id, name, address, room FROM source WHERE added_by = ?1 || ':' || ?2 || ':' || ?3 AND ?4 = ?4"

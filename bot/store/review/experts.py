@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
+from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
-HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0  # seconds
+HOUR, DAY, WEEK = 60 * 60.0, 24 * 60 * 60.0, 7 * 24 * 60 * 60.0  # seconds
 MAX_PER_ASKER = 3  # requests of one person in an hour
 MAX_PER_EXPERT = 10  # requests to one person in a day
 
@@ -67,6 +70,15 @@ class Experts:
             ),
         )
 
+    async def count_requests(self, rooms: Collection[str], since: float) -> int:
+        """How often an expert was asked about an answer in one of these rooms since a time, at most a week ago."""
+        row = await self._database.fetch_one(
+            "SELECT COUNT(*) FROM expert_request r JOIN answer a ON a.id = r.answer"
+            " WHERE a.room IN (SELECT value FROM @list(?)) AND r.asked_at >= ?",
+            (text_list(sorted(rooms)), since),
+        )
+        return int(row[0]) if row else 0
+
     async def begin_request(self, answer: str, expert: Expert, asker: str, now: float) -> str:
         """Record that an expert is asked about an answer.
 
@@ -82,8 +94,9 @@ class Experts:
 def _begin_request(db: Connection, request: tuple[str, Expert, str, float]) -> str:
     answer, expert, asker, now = request
     place = expert.location
-    db.execute("DELETE FROM expert_request WHERE asked_at <= ?", (now - DAY,))
-    if db.execute_fetchall("SELECT 1 FROM expert_request WHERE answer = ? AND person = ?", (answer, expert.person)):
+    db.execute("DELETE FROM expert_request WHERE asked_at <= ?", (now - WEEK,))
+    repeated = "SELECT 1 FROM expert_request WHERE answer = ? AND person = ? AND asked_at > ?"
+    if db.execute_fetchall(repeated, (answer, expert.person, now - DAY)):
         return "repeated"
     for column, person, since, limit in (
         ("asker", asker, now - HOUR, MAX_PER_ASKER),
@@ -95,5 +108,6 @@ def _begin_request(db: Connection, request: tuple[str, Expert, str, float]) -> s
         if count >= limit:
             return "asker" if column == "asker" else "expert"
     row = (answer, expert.person, place.platform, place.workspace, asker, now)
+    db.execute("DELETE FROM expert_request WHERE answer = ? AND person = ?", row[:2])
     db.execute("INSERT INTO expert_request VALUES (?, ?, ?, ?, ?, ?)", row)
     return ""

@@ -60,6 +60,18 @@ class UnansweredQuestions:
         )
         return [_to_question(platform, workspace, row) for row in rows]
 
+    async def count_asked(self, platform: str, workspace: str, since: datetime, besides: str = "") -> dict[str, int]:
+        """How many questions were asked in each room of a workspace since a time, none in private.
+
+        `besides`: the words of a question that nobody asked.
+        """
+        rows = await self._database.fetch_all(
+            "SELECT room, COUNT(*) FROM answer WHERE time >= ? AND platform = ? AND workspace = ? AND NOT private"
+            " AND channel <> '' AND question NOT IN ('', ?) GROUP BY room ORDER BY room",
+            (to_micros(since), platform, workspace, besides),
+        )
+        return {str(room): int(count) for room, count in rows}
+
 
 def _to_question(platform: str, workspace: str, row: Row) -> UnansweredQuestion:
     id_, channel, thread, asker, text, time, message, down = row

@@ -8,6 +8,7 @@ from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER, SUPERSEDED_A
 from bot.store.schema.audit import AUDIT
 from bot.store.schema.contradictions import CONTRADICTIONS
 from bot.store.schema.erasure import CLAIM, ERASURE_RECEIPT, PENDING_ERASURE
+from bot.store.schema.reports import MANAGER_REPORT
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from bot.store.schema.watches import WATCHES
 from engine.storage.sql.migrations import Migration, add_column, create_table
@@ -36,7 +37,15 @@ UNREAD_FILE = Table(
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-NEWEST = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES, SUPERSEDED_ANSWER, PENDING_ERASURE, *CONTRADICTIONS)
+NEWEST = (
+    ANSWER_RENEWAL,
+    ERASURE_RECEIPT,
+    *WATCHES,
+    SUPERSEDED_ANSWER,
+    PENDING_ERASURE,
+    *CONTRADICTIONS,
+    MANAGER_REPORT,
+)
 LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (

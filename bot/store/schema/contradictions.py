@@ -32,7 +32,7 @@ CONTRADICTION_NOTICE = Table(
     "contradiction_notice",
     (
         Column("contradiction", TEXT, references="contradiction ON DELETE CASCADE"),
-        *columns(TEXT, "platform", "workspace", "person", "answer"),
+        *columns(TEXT, "person", "platform", "workspace", "answer"),
         Column("time", TIME),
         Column("state", TEXT, default="begun"),  # begun | told
     ),

@@ -81,6 +81,8 @@ REQUESTS: list[OperationRequest] = [
     GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
     GetFaq("slack:T1:C1"),
+    management_requests.GetReport(),
+    management_requests.ScheduleReport("weekly"),
     disputes.ListContradictions(),
     disputes.SettleContradiction("c1", "older"),
     disputes.DismissContradiction("c1"),

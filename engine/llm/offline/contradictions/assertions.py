@@ -10,7 +10,7 @@ from engine.llm.offline.contradictions import cues
 from engine.llm.offline.contradictions.values import Slot, name_slot, value_slot
 from engine.llm.offline.supersession import cues as change_cues
 from engine.llm.offline.supersession.clauses import parse_text
-from engine.llm.offline.supersession.values import find_values
+from engine.llm.offline.supersession.values import CALENDAR_NAMES, find_values
 from engine.llm.offline.words import count_words, is_common, is_stop_word, stem
 
 if TYPE_CHECKING:
@@ -59,11 +59,18 @@ class Assertion(NamedTuple):
     recurs: bool
 
 
+# A value, or a word for one, which most messages lack.
+_MAY_ASSERT = re.compile(
+    rf"\d|\b(?:{cues.HOLDS}|{cues.HELD}|{cues.ATTRIBUTES}|{cues.PLACES}|{'|'.join(sorted(CALENDAR_NAMES))})\b",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=8192)
 def list_assertions(text: str) -> tuple[Assertion, ...]:
     """What a message or sentence says that lasts; empty for questions, plans, quotes, jokes and news of a change."""
     text = " ".join(text.split())
-    if len(text) > MAX_LENGTH or not _is_meant(text):
+    if len(text) > MAX_LENGTH or not _MAY_ASSERT.search(text) or not _is_meant(text):
         return ()
     return tuple(found for clause in parse_text(text).clauses for found in _read_clause(clause, text))
 
@@ -86,13 +93,18 @@ def _read_clause(clause: Clause, text: str) -> Iterable[Assertion]:
     said = clause.text.strip(" .!;,。")
     if len(said.split()) > MAX_WORDS or clause.negates:
         return
-    unsaid = (cues.PLAN, cues.MOMENTARY, change_cues.PAST, change_cues.TEMPORARY, cues.VAGUE)
-    if any(pattern.search(said) for pattern in unsaid):
+    unsaid = (cues.PLAN, cues.MOMENTARY, cues.ONE_OF_MANY, change_cues.PAST, change_cues.TEMPORARY, cues.VAGUE)
+    if any(pattern.search(said) for pattern in unsaid) or _is_measure(said):
         return
     named = _find_named(said)
     for start, stop, slot in [named] if named else _find_values(said):
         if (found := _build(said, start, stop, slot, text)) is not None:
             yield found
+
+
+def _is_measure(said: str) -> bool:
+    """Whether a clause counts what grows, or says what nature has now."""
+    return bool(cues.COUNTED.search(said)) or bool(cues.NATURE.search(said) and not cues.LIMITS.search(said))
 
 
 def _find_named(said: str) -> tuple[int, int, Slot] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.contradictions.assertions import list_assertions
 from engine.llm.offline.contradictions.values import exclude_each_other
+from engine.llm.offline.supersession.clauses import parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -41,6 +42,12 @@ def measure_coverage(sources: Sequence[Source], replaced: Collection[int] = ()) 
             said[what.subject][what.slot].append(one.source)
     found = [each for values in said.values() if (each := _measure(values)) is not None]
     return max(found, key=lambda each: (each.agreeing + each.disagreeing, each.newest), default=None)
+
+
+def says_one_thing(source: Source) -> bool:
+    """Whether a source is a message with a single statement, so that what is said of the message is said of this."""
+    found = build_candidates([source]) if source.author else []
+    return len(found) == 1 and len(parse_text(found[0].text).clauses) == 1
 
 
 def _measure(values: Mapping[Slot, Sequence[Source]]) -> Coverage | None:

@@ -53,6 +53,28 @@ MOMENTARY = re.compile(
     r"atualmente|agora|hoje|amanhã|ontem|últim[oa]|erros?|ainda|já)(?![\w-])|現在|今日|明日|昨日|今週|来週|エラー",
     re.IGNORECASE,
 )
+# One of many: another one has another value.
+ONE_OF_MANY = re.compile(
+    r"(?<![\w-])(?:invoice|order|ticket|receipt|tracking|parcel|package|quote|flight|bus|buses|trains?|"
+    r"trams?|ferry|ferries|shifts?|rides?|leaves?|departs?|departure|arrives?|arrival|works? (?:until|from|on)|"
+    r"rechnung|bestellung|quittung|paket\w?|zug|züge|flug|flüge|fähren?|schicht\w{0,2}|"
+    r"fährt|abfahrt|ankunft|facture|commande|colis|vols?|trains?|départ|arrivée|"
+    r"factura|pedido|recibo|paquetes?|vuelos?|autob[uú]s\w{0,2}|tren(?:es)?|salida|llegada|"
+    r"fatura|encomenda|pacotes?|voos?|ônibus|trem|trens|partida|chegada)(?![\w-])|便|列車|請求書|注文",
+    re.IGNORECASE,
+)
+# Counts that grow or fall: "has 300 commits"; and what nature measures, unless it is a limit.
+COUNTED = re.compile(
+    r"(?<![\w-])(?:has|have|hat|haben|a|ont|tiene[n]?|tem|têm|"
+    r"counts?) \d[\d.,]{0,12} (?![kmgt]i?b\b)[^\W\d]{3,30}(?!\s?(?:of|d[eou])\b)",
+    re.IGNORECASE,
+)
+NATURE = re.compile(
+    r"°|(?<![\w-])(?:degrees?|grad|degrés?|grados?|graus?|celsius|fahrenheit|percent|%)(?![\w-])|度", re.IGNORECASE
+)
+LIMITS = re.compile(
+    r"\b(?:limit|maximum|minimum|threshold|set to|target|grenze|limite|límite)\b|上限|下限", re.IGNORECASE
+)
 # About as much, at least or at most as much: another value need not disagree.
 VAGUE = re.compile(
     r"(?<![\w-])(?:about|around|roughly|approx\w{0,8}|circa|ca|almost|nearly|at least|up to|more than|less than|over|"
@@ -120,6 +142,7 @@ GENERIC = word_set(
     release deadline meeting budget price fee cost version review standup stand-up sync retro retrospective milestone
     launch start end team project code freeze demo sprint planning call weekly daily monthly due kickoff kick-off
     go-live
+    service server app application site website tool system machine database port listens runs
     deploy deployment rollout schedule party lunch dinner event workshop training session
     termin frist treffen budget preis besprechung projekt start ende lieferung liefertermin veranstaltung wöchentlich
     sortie réunion budget prix projet début fin échéance livraison hebdomadaire

@@ -26,7 +26,7 @@ MAX_REPLACING = 120  # statements with words of a subject of which one may repla
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class DisputedStatement:
     """A statement with its source. `value`: its words in which it differs; `question`: the others, with a gap."""
 
     source: Source
@@ -39,8 +39,8 @@ class Claim:
 class Contradiction:
     """Two statements that disagree, by time. `aspect`: the kind of value in which they differ, as in Slot."""
 
-    older: Claim
-    newer: Claim
+    older: DisputedStatement
+    newer: DisputedStatement
     aspect: str
 
 
@@ -52,15 +52,21 @@ class _Said(NamedTuple):
 
 
 def find_contradictions(sources: Iterable[Source]) -> list[Contradiction]:
-    """The contradictions among sources, the newest last; of one subject, the newest two statements that disagree."""
+    """The contradictions among sources, the newest last.
+
+    Of one subject, for each two channels the newest two statements that disagree: who may read only these finds the
+    same ones as who may read more.
+    """
     candidates = build_candidates(sorted(sources, key=lambda each: (str(each.time or ""), each.document, each.passage)))
-    found = dict[tuple[frozenset[str], str], tuple[_Said, _Said]]()
-    for key, alike in _group(candidates).items():
+    found: list[tuple[_Said, _Said]] = []
+    for alike in _group(candidates).values():
+        known = set[frozenset[str]]()
         for older, newer in _list_pairs(alike[-MAX_ALIKE:], candidates):
-            if not _is_replaced(older, newer, candidates):
-                found[key] = older, newer
-                break
-    ordered = sorted(found.values(), key=lambda pair: (pair[1].at, pair[0].at))
+            rooms = frozenset(candidates[said.at].source.room for said in (older, newer))
+            if rooms not in known and not _is_replaced(older, newer, candidates):
+                known.add(rooms)
+                found.append((older, newer))
+    ordered = sorted(found, key=lambda pair: (pair[1].at, pair[0].at))
     return [_describe(older, newer, candidates) for older, newer in ordered]
 
 
@@ -116,7 +122,7 @@ def _to_statement(one: Candidate) -> Statement:
 
 def _describe(older: _Said, newer: _Said, candidates: Sequence[Candidate]) -> Contradiction:
     claims = [
-        Claim(candidates[said.at].source, candidates[said.at].text, said.what.value, said.what.question)
+        DisputedStatement(candidates[said.at].source, candidates[said.at].text, said.what.value, said.what.question)
         for said in (older, newer)
     ]
     return Contradiction(claims[0], claims[1], newer.what.slot.kind)

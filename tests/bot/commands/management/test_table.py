@@ -11,9 +11,11 @@ import pytest
 
 from bot import texts
 from bot.capabilities import requests as common
+from bot.capabilities.contradictions.requests import DismissContradiction, SettleContradiction
 from bot.capabilities.deps import RunningParts
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.management import requests
 from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
 from bot.capabilities.management.results import (
@@ -52,10 +54,11 @@ REQUESTS: list[ManagementRequest] = [
     requests.AddExpert(ATTIC.room, "ada", "gold"),
     requests.RemoveExpert(ATTIC.room, "bob"),
 ]
-# Those about answers of the page are tried in tests/adapters/web/pages/test_answers.py.
+# Those about answers of the page are tried in tests/adapters/web/pages/test_answers.py, others in their own files.
 FOR_EVERYONE = (
     *(requests.SchedulePersonalDigest, requests.ListExperts),
     *(requests.GetAnswerActions, requests.AskExpert),
+    *(GetFaq, SettleContradiction, DismissContradiction, requests.GetReport, requests.ScheduleReport),
 )
 each_request = pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
 Kind = TypeVar("Kind")
@@ -95,7 +98,8 @@ async def ask(workspace: Workspace, id_: str, question: str, *sources: AnswerSou
 
 
 def test_every_request_of_a_workspace_is_handled_and_tried_here() -> None:
-    assert {*HANDLERS, GetUsage, GetHealth} == set(get_args(ManagementRequest))
+    own = {GetFaq, SettleContradiction, DismissContradiction}
+    assert {*HANDLERS, GetUsage, GetHealth} == set(get_args(ManagementRequest)) | own
     assert {*(type(request) for request in REQUESTS), *FOR_EVERYONE} == set(HANDLERS)
 
 

@@ -1,6 +1,7 @@
 """Statements that disagree are found where nothing replaced one of them, and hardly anything else is.
 
-`pairs.jsonl` was written before the rules; a third of it is held out: the rules were not fitted to it.
+`pairs.jsonl` was written before the rules; a third of it is held out: the rules were not fitted to it. `others.jsonl`
+has pairs about different things, one of many, or different times, to which the rules were fitted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from engine.llm.offline.contradictions.finding import MAX_APART, Contradiction, 
 from engine.models import Source
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
-PAIRS = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]
+PAIRS, OTHERS = (
+    [json.loads(line) for line in (Path(__file__).parent / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    for name in ("pairs", "others")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,10 @@ def test_of_pairs_that_are_found_nearly_all_disagree(*, held_out: bool) -> None:
     right = sum(pair["disagree"] for pair in found)
     assert right / len(found) >= 0.9
     assert right / sum(pair["disagree"] for pair in part) >= 0.6
+
+
+def test_of_pairs_that_only_look_alike_none_is_found() -> None:
+    assert [pair for pair in OTHERS if compare(pair["first"], pair["second"])] == []
 
 
 @pytest.mark.parametrize(
@@ -95,10 +103,12 @@ def test_code_and_output_of_programs_say_nothing() -> None:
     assert compare("Timing: real: 19356 ms, process: 19286 ms", "Timing: real: 99 ms, process: 98 ms") == []
 
 
-def test_the_newest_statements_of_a_subject_are_one_contradiction() -> None:
-    found = find(
+def test_each_two_channels_have_the_newest_two_statements_of_a_subject() -> None:
+    said = (
         Said("Kestrel ships on 3 June."),
         Said("Kestrel ships on 10 June.", "BARN", "Bob", 1),
         Said("Kestrel ships on 11 June.", "LOFT", "Cleo", 2),
     )
-    assert [(each.older.value, each.newer.value) for each in found] == [("10 June", "11 June")]
+    values = [(each.older.value, each.newer.value) for each in find(*said)]
+    assert values == [("3 June", "10 June"), ("3 June", "11 June"), ("10 June", "11 June")]
+    assert [(each.older.value, each.newer.value) for each in find(*said[:2])] == values[:1]

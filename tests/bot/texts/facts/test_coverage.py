@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.i18n import use_language
-from bot.texts.coverage import describe_coverage, describe_wrong
+from bot.texts.facts.coverage import describe_coverage, describe_wrong
 from engine.llm.offline.contradictions.coverage import Coverage
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

@@ -1,0 +1,103 @@
+"""The report of a week for a manager: counts of what they can read, and questions without an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.answers.contradictions.finding import find_in_scope
+from bot.capabilities.results import Completed, ExportLine
+from bot.commands.review.unanswered import find_unanswered
+from bot.i18n import gettext
+from bot.store.models import message_key
+from bot.text.format import format_day, pluralize
+from bot.text.markdown import escape_markdown, markdown_link
+from bot.texts.unread_files import describe_families
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bot.capabilities.management.requests import GetReport, ScheduleReport
+    from bot.commands.context import PersonAtPlace
+    from bot.commands.management.manager import Manager
+    from bot.commands.review.unanswered import Group
+
+WEEK = timedelta(days=7)
+MAX_GROUPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The report in Markdown, the keys of the messages that it quotes, and the rooms that it counts."""
+
+    text: str
+    keys: frozenset[str]
+    rooms: frozenset[str]
+
+
+async def get_report(manager: Manager, _request: GetReport) -> ExportLine:
+    """Write the report of the last seven days."""
+    return ExportLine((await write_report(manager.stand())).text)
+
+
+async def schedule_report(manager: Manager, request: ScheduleReport) -> Completed:
+    """Send the report weekly from next week on, or no more."""
+    call, subject = manager.stand(), manager.subject
+    if request.schedule == "off":
+        await call.store.reports.delete(subject.platform, subject.workspace, subject.person)
+        return Completed(gettext("I send you no weekly report anymore."))
+    await call.store.reports.schedule(call.location, call.person, call.now + WEEK)
+    return Completed(gettext("I'll send you a report every week."))
+
+
+async def write_report(call: PersonAtPlace) -> Report:
+    """Count what was asked, asked in vain, asked of experts, what disagrees and was not read, where they may read."""
+    since = call.now - WEEK
+    rooms = await _list_rooms(call, since)
+    groups, _ = await find_unanswered(call, MAX_GROUPS, outside_of_channels=False, since=since)
+    head = gettext("The week since {day}, of what you can read").format(day=format_day(since))
+    lines = [f"**{head}**", *await _count(call, rooms, since)]
+    if groups:
+        lines.append(f"**{gettext('Questions without a good answer')}**")
+        lines += [_format_group(call, group) for group in groups]
+    asked = [question for group in groups for question in group.questions]
+    keys = frozenset(message_key(each.location.room, each.message_id) for each in asked if each.message_id)
+    return Report("\n".join(lines), keys, frozenset(rooms))
+
+
+async def _list_rooms(call: PersonAtPlace, since: datetime) -> dict[str, int]:
+    """The channels in which somebody asked something since a time and that the manager can read, with the number."""
+    place = call.location
+    counted = await call.store.unanswered.count_asked(place.platform, place.workspace, since, texts.DIGEST_QUESTION)
+    known = {room: count for room, count in counted.items() if await call.store.channels.get_name(room)}
+    return {room: count for room, count in known.items() if await call.can_read(room)}
+
+
+async def _count(call: PersonAtPlace, rooms: dict[str, int], since: datetime) -> list[str]:
+    asked, experts = sum(rooms.values()), await call.store.experts.count_requests(rooms, since.timestamp())
+    scope = await call.resolve_scope()
+    lines = [
+        pluralize(asked, "- {count} question was asked", "- {count} questions were asked"),
+        pluralize(experts, "- an expert was asked {count} time", "- experts were asked {count} times"),
+    ]
+    if call.settings.contradictions == "on":
+        found = await find_in_scope(call.engine, scope, call.now)
+        left = len(found.keys() - await call.store.contradictions.list_decided(found))
+        command = call.format_example("contradictions")
+        said = pluralize(left, "- {count} pair of statements disagrees", "- {count} pairs of statements disagree")
+        lines.append(f"{said}{f' ({command})' if left else ''}")
+    unread = await call.store.unread_files.count_families(scope, since=since)
+    number = sum(unread.values())
+    shown = pluralize(number, "- {count} file was not read", "- {count} files were not read")
+    return [*lines, f"{shown}{f': {describe_families(unread)}' if number else ''}"]
+
+
+def _format_group(call: PersonAtPlace, group: Group) -> str:
+    newest = group.questions[0]
+    platform = call.services.context.platform_for(newest.location)
+    link = platform.message_link(newest.location, newest.message_id) if newest.message_id else ""
+    title = markdown_link(group.texts[0], link) if link else escape_markdown(group.texts[0])
+    times = pluralize(len(group.questions), "{count} time", "{count} times")
+    return f"- {title} – {times}"

@@ -1,0 +1,1 @@
+"""Tests of sentences about facts."""
