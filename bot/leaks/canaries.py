@@ -61,6 +61,11 @@ class Canary:
         return f"leak-answer-{self.file}"
 
     @property
+    def moved_answer(self) -> str:
+        """The id of an answer that rests on it, in a channel that everybody reads."""
+        return f"leak-moved-{self.file}"
+
+    @property
     def link(self) -> str:
         """The id by which that answer is shared."""
         return f"leak-link-{self.file}"

@@ -42,6 +42,7 @@ async def plant_canary(bot: Bot, canary: Canary, bait: Bait) -> None:
         await _say(bot, canary.channel, text)
         if not canary.is_adult:
             await _add_records(bot, canary, canary.channel, text)
+            await _add_moved_answer(bot, canary, canary.channel, bait)
     engine = bot.context.engine_context.engine
     await engine.wait_until_indexed()
     if canary.channel is not None and not canary.is_adult:
@@ -104,6 +105,19 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
             f"{canary.code}.bin", "", "It is locked.",
         )
     )  # fmt: skip
+
+
+async def _add_moved_answer(bot: Bot, canary: Canary, channel: Channel, bait: Bait) -> None:
+    """Add an answer of an open channel whose source everybody could read when it was given."""
+    place = next((each.location for each in bait.places if each.location.workspace == channel.location.workspace), None)
+    if place is None:
+        return
+    now, space = bot.clock.now(), await bot.context.audience.get_home_space(channel.location)
+    source = AnswerSource(1, canary.title, "", canary.code, canary.key, "1", space, canary.room, now)
+    asked = StoredAnswer(canary.moved_answer, place, STRANGER, "Which code?", now, message_id=f"m-{canary.code}")
+    used = frozenset({canary.key}), frozenset({space}), frozenset({canary.room})
+    await bot.store.answers.begin(asked)
+    await bot.store.answers.finish(canary.moved_answer, AnswerResult(f"{canary.code} [1]", (source,), *used))
 
 
 def _verify(canary: Canary, location: Location, source: AnswerSource, bot: Bot) -> VerifiedAnswer:

@@ -71,6 +71,10 @@ def list_probes(row: Capability, bait: Bait, room: str, canaries: list[Canary]) 
         values = _values({"text": f"What does {canary.name} keep?", "name": canary.name, "room": canary.room})
         values |= {"document": canary.key, "key": canary.key, "answer": canary.answer, "share": canary.link}
         values["space"] = canary.space or canary.room
+        if row.name == "readers":
+            for field in ("document", "channel", "answer"):
+                yield Probe(row, row.request(**{field: values[field]}), canary, targets=True)
+            continue
         request = _build(row, values, required_only=row.name in {"ask", "search"})
         targets = bool({each.name for each in list_fields(row)} & TARGETS)
         yield Probe(row, request, canary, targets)
