@@ -9,6 +9,7 @@ from bot.answers.control.buttons import BUTTON_ACTIONS
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
 from bot.leaks.canaries import STRANGER, may_read
+from bot.leaks.planting import add_own_answer
 from bot.leaks.report import Leak
 from bot.leaks.samples import REPEATING
 from bot.platform.events import ButtonPressed, CommandInvoked, QuestionAsked
@@ -67,7 +68,8 @@ class ChatProbes:
         for canary in self._hidden:
             if canary.channel is None or canary.is_adult:
                 continue
-            for answer in (canary.answer, canary.moved_answer):
+            own = await add_own_answer(self._store.bot, canary, self._hall, self._asker.subject.person)
+            for answer in (own, canary.answer, canary.moved_answer):
                 for action in sorted(BUTTON_ACTIONS, key=_is_deleting):
                     value = f"{answer}:{STRANGER}" if action == "ask-expert" else answer
                     press = ButtonPressed(token_hex(4), self._hall, self._asker.subject.person, action, value, "h")

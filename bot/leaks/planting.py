@@ -107,6 +107,16 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
     )  # fmt: skip
 
 
+async def add_own_answer(bot: Bot, canary: Canary, place: Location, person: str) -> str:
+    """Add a private answer to somebody, whose source they could read when it was given; returns its id."""
+    id_, now = f"leak-own-{canary.file}-{person}", bot.clock.now()
+    source = AnswerSource(1, canary.title, "", canary.code, canary.key, "1", canary.room, canary.room, now)
+    used = frozenset({canary.key}), frozenset({canary.room}), frozenset({canary.room})
+    await bot.store.answers.begin(StoredAnswer(id_, place, person, "Which code?", now, private=True))
+    await bot.store.answers.finish(id_, AnswerResult(f"{canary.code} [1]", (source,), *used))
+    return id_
+
+
 async def _add_moved_answer(bot: Bot, canary: Canary, channel: Channel, bait: Bait) -> None:
     """Add an answer of an open channel whose source everybody could read when it was given."""
     place = next((each.location for each in bait.places if each.location.workspace == channel.location.workspace), None)
