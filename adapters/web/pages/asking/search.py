@@ -52,8 +52,15 @@ class SearchForm(BaseModel):
     def to_request(self) -> Search:
         """The request of a page of results."""
         named = (self.q, self.channel, self.person, self.since, self.until)
-        page = {"offset": self.offset, "limit": PAGE_SIZE}
-        return Search(*named, type=self.kind, file=self.file, zone=self.zone, as_of=self.as_of, **page)
+        return Search(
+            *named,
+            type=self.kind,
+            file=self.file,
+            zone=self.zone,
+            as_of=self.as_of,
+            offset=self.offset,
+            limit=PAGE_SIZE,
+        )
 
 
 @router.get("/search")
