@@ -61,7 +61,10 @@ LIMIT_SECONDS = 600
 SMALL = ("private channel", "open channel, for guests")  # what most checks guard: tried first
 # Checks behind which another one stands, so that nothing leaks without them.
 NOTHING = "no check at all is taken away"
-ACCEPTED: dict[str, str] = {NOTHING: "There must be no leak."}
+ACCEPTED: dict[str, str] = {
+    NOTHING: "There must be no leak.",
+    "bot.answers.review.rights:is_manager": "Its own module does not call it; its callers lose it one by one.",
+}
 
 
 @dataclass(frozen=True, slots=True)

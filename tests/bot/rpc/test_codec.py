@@ -31,6 +31,7 @@ from bot.capabilities.maintenance import requests as maintenance_requests
 from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCount, MyData
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
+from bot.capabilities.readers import requests as reader_requests
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.capabilities.sources import requests as source_requests
@@ -75,6 +76,7 @@ REQUESTS: list[OperationRequest] = [
     source_requests.ListUnreadItems("kiln"),
     watch_requests.AddWatch("the fence"),
     watch_requests.ListWatches(),
+    reader_requests.FindReaders("minutes.md"),
     ListDecisions("roof", state="open", as_csv=True),
     GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
@@ -200,6 +202,7 @@ EVENTS: list[OperationResult] = [
     results.ReceiptFound("Well.", RECEIPT),
     results.ReceiptChecked("Well.", {"documents": 1}, erased_again=True),
     results.Listing(("Name",), (("Ada",),)),
+    results.ReadersFound("Well. 1 guest: Gus.", "workspace", 1, ("Gus",), "1 guest: Gus."),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),
     results.FactAdded("Well.", "k"),
