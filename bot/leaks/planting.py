@@ -95,7 +95,11 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
     lost = StoredAnswer(f"lost-{canary.code}", location, STRANGER, f"Where is {canary.code}?", now)
     await bot.store.answers.begin(lost)
     await bot.store.answers.finish(lost.id, AnswerResult("I found nothing."))
-    await bot.store.shared_answers.add(canary.link, canary.answer, now)
+    page = Location(location.platform, location.workspace, "")  # of answers of the page, which can be shared by a link
+    shared = StoredAnswer(f"page-{canary.code}", page, STRANGER, question, now)
+    await bot.store.answers.begin(shared)
+    await bot.store.answers.finish(shared.id, AnswerResult(f"{canary.code} [1]", (source,), *used))
+    await bot.store.shared_answers.add(canary.link, shared.id, now)
     await bot.store.verified_answers.save(_verify(canary, location, source, bot))
     await bot.store.experts.add(Expert(location, STRANGER, canary.code))
     await bot.store.channel_settings.save(location.room, ChannelSettings(style=canary.code))
