@@ -216,7 +216,7 @@ def find_leak(home: Path) -> Leak | None:
     defaults = {name: Settings.model_fields[name].get_default() for name in KEPT}
     settings = Settings.model_construct(data_dir=home, **defaults)
     small = LeakTest(None, settings, SYSTEM_CLOCK, ("member", "guest"), with_doors=False, kinds=SMALL)
-    for test in (small, replace(small, askers=("member", "guest", "space"), kinds=())):
+    for test in (small, replace(small, askers=("member", "guest", "manager", "space"), kinds=())):
         with suppress(LeakFoundError):
             asyncio.run(run_leak_test(test, models))
         if reports[-1].leaks:

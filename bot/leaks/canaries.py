@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 from bot.permissions.audience import personal_space
@@ -62,8 +63,8 @@ class Canary:
 
     @property
     def moved_answer(self) -> str:
-        """The id of an answer that rests on it, in a channel that everybody reads."""
-        return f"leak-moved-{self.file}"
+        """The id of an answer that rests on it, in a channel that everybody reads; it has none of its words."""
+        return f"leak-moved-{sha256(self.file.encode()).hexdigest()[:12]}"
 
     @property
     def link(self) -> str:

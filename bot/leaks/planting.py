@@ -113,7 +113,7 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
 
 async def add_own_answer(bot: Bot, canary: Canary, place: Location, person: str) -> str:
     """Add a private answer to somebody, whose source they could read when it was given; returns its id."""
-    id_, now = f"leak-own-{canary.file}-{person}", bot.clock.now()
+    id_, now = f"{canary.moved_answer}-{person}", bot.clock.now()
     source = AnswerSource(1, canary.title, "", canary.code, canary.key, "1", canary.room, canary.room, now)
     used = frozenset({canary.key}), frozenset({canary.room}), frozenset({canary.room})
     await bot.store.answers.begin(StoredAnswer(id_, place, person, "Which code?", now, private=True))
@@ -128,7 +128,9 @@ async def _add_moved_answer(bot: Bot, canary: Canary, channel: Channel, bait: Ba
         return
     now, space = bot.clock.now(), await bot.context.audience.get_home_space(channel.location)
     source = AnswerSource(1, canary.title, "", canary.code, canary.key, "1", space, canary.room, now)
-    asked = StoredAnswer(canary.moved_answer, place, STRANGER, "Which code?", now, message_id=f"m-{canary.code}")
+    asked = StoredAnswer(
+        canary.moved_answer, place, STRANGER, "Which code?", now, message_id=f"q-{canary.moved_answer}"
+    )
     used = frozenset({canary.key}), frozenset({space}), frozenset({canary.room})
     await bot.store.answers.begin(asked)
     await bot.store.answers.finish(canary.moved_answer, AnswerResult(f"{canary.code} [1]", (source,), *used))
