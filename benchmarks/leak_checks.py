@@ -57,10 +57,14 @@ DECISIONS = {
 }
 CLAUSES = ("row_clause", "space_clause", "name_clause")
 LEAK_FOUND, NO_LEAK, FAILED = 3, 0, 4
-LIMIT_SECONDS = 400
+LIMIT_SECONDS = 600
+SMALL = ("private channel", "open channel, for guests")  # what most checks guard: tried first
 # Checks behind which another one stands, so that nothing leaks without them.
 NOTHING = "no check at all is taken away"
-ACCEPTED: dict[str, str] = {NOTHING: "There must be no leak."}
+ACCEPTED: dict[str, str] = {
+    NOTHING: "There must be no leak.",
+    "bot.answers.review.rights:is_manager": "Its own module does not call it; its callers lose it one by one.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +215,13 @@ def find_leak(home: Path) -> Leak | None:
     models = EngineModels(OfflineModel(embedder), embedder, None, ModelClient())
     defaults = {name: Settings.model_fields[name].get_default() for name in KEPT}
     settings = Settings.model_construct(data_dir=home, **defaults)
-    test = LeakTest(None, settings, SYSTEM_CLOCK, ("member", "guest", "space"), with_doors=False)
-    with suppress(LeakFoundError):
-        asyncio.run(run_leak_test(test, models))
-    return next(iter(reports[0].leaks), None)
+    small = LeakTest(None, settings, SYSTEM_CLOCK, ("member", "guest"), with_doors=False, kinds=SMALL)
+    for test in (small, replace(small, askers=("member", "guest", "manager", "space"), kinds=())):
+        with suppress(LeakFoundError):
+            asyncio.run(run_leak_test(test, models))
+        if reports[-1].leaks:
+            return reports[-1].leaks[0]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ TRAITS = PlatformTraits(
         "connect": ("words",),
         "my-data": ("words",),
         "decisions": ("words",),
-        "readers": ("what",),
+        "readers": ("words",),
         "watch": ("words",),
         "unwatch": ("words",),
         "contradictions": ("words",),

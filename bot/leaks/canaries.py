@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 from bot.permissions.audience import personal_space
@@ -59,6 +60,11 @@ class Canary:
     def answer(self) -> str:
         """The id of the answer that rests on it."""
         return f"leak-answer-{self.file}"
+
+    @property
+    def moved_answer(self) -> str:
+        """The id of an answer that rests on it, in a channel that everybody reads; it has none of its words."""
+        return f"leak-moved-{sha256(self.file.encode()).hexdigest()[:12]}"
 
     @property
     def link(self) -> str:

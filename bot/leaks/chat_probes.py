@@ -5,11 +5,14 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from bot.answers.control.buttons import BUTTON_ACTIONS
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
-from bot.leaks.canaries import may_read
+from bot.leaks.canaries import STRANGER, may_read
+from bot.leaks.planting import add_own_answer
+from bot.leaks.report import Leak
 from bot.leaks.samples import REPEATING
-from bot.platform.events import CommandInvoked, QuestionAsked
+from bot.platform.events import ButtonPressed, CommandInvoked, QuestionAsked
 from bot.platform.models import Channel, Location
 from bot.platform.traits import PlatformTraits
 from engine.errors import EngineError
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
 
 UNTRIED_COMMANDS = {"forget-me", "remember-me", "learn", "backfill"}
+DELETE = "delete"
 FILTERS = ("in", "from")
 MODES = ("", "local", "global", "hybrid", "naive")
 
@@ -56,7 +60,28 @@ class ChatProbes:
                 continue
             for words in self._list_words(name) if command.usage else ("",):
                 await self._process(f"chat: {name}", words, self._command(name, words))
+        await self._press()
         await self._complete()
+
+    async def _press(self) -> None:
+        """Press the buttons of answers that rest on what is hidden, as somebody who forges their ids."""
+        for canary in self._hidden:
+            if canary.channel is None or canary.is_adult:
+                continue
+            own = await add_own_answer(self._store.bot, canary, self._hall, self._asker.subject.person)
+            for answer in (own, canary.answer, canary.moved_answer):
+                for action in sorted(BUTTON_ACTIONS, key=_is_deleting):
+                    value = f"{answer}:{STRANGER}" if action == "ask-expert" else answer
+                    press = ButtonPressed(token_hex(4), self._hall, self._asker.subject.person, action, value, "h")
+                    if not (action == DELETE and self._asker.kind == "manager"):  # who may delete what they know of
+                        await self._process(f"chat: button {action}", value, press)
+                await self._check_kept(answer, canary)
+
+    async def _check_kept(self, answer: str, canary: Canary) -> None:
+        """Record that somebody deleted an answer of others."""
+        surface = f"chat: button {DELETE}"
+        if await self._store.bot.store.answers.get(answer) is None and canary.answer == answer:
+            self._store.report.add(Leak(surface, self._asker.name, "granted", canary.kind))
 
     @property
     def _now(self) -> datetime:
@@ -109,3 +134,7 @@ class ChatProbes:
         except PlatformError as error:
             reply = str(error)
         self._store.scan(surface, self._asker, asked, reply)
+
+
+def _is_deleting(action: str) -> bool:
+    return action == DELETE

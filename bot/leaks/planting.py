@@ -42,6 +42,7 @@ async def plant_canary(bot: Bot, canary: Canary, bait: Bait) -> None:
         await _say(bot, canary.channel, text)
         if not canary.is_adult:
             await _add_records(bot, canary, canary.channel, text)
+            await _add_moved_answer(bot, canary, canary.channel, bait)
     engine = bot.context.engine_context.engine
     await engine.wait_until_indexed()
     if canary.channel is not None and not canary.is_adult:
@@ -94,7 +95,11 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
     lost = StoredAnswer(f"lost-{canary.code}", location, STRANGER, f"Where is {canary.code}?", now)
     await bot.store.answers.begin(lost)
     await bot.store.answers.finish(lost.id, AnswerResult("I found nothing."))
-    await bot.store.shared_answers.add(canary.link, canary.answer, now)
+    page = Location(location.platform, location.workspace, "")  # of answers of the page, which can be shared by a link
+    shared = StoredAnswer(f"page-{canary.code}", page, STRANGER, question, now)
+    await bot.store.answers.begin(shared)
+    await bot.store.answers.finish(shared.id, AnswerResult(f"{canary.code} [1]", (source,), *used))
+    await bot.store.shared_answers.add(canary.link, shared.id, now)
     await bot.store.verified_answers.save(_verify(canary, location, source, bot))
     await bot.store.experts.add(Expert(location, STRANGER, canary.code))
     await bot.store.channel_settings.save(location.room, ChannelSettings(style=canary.code))
@@ -104,6 +109,31 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
             f"{canary.code}.bin", "", "It is locked.",
         )
     )  # fmt: skip
+
+
+async def add_own_answer(bot: Bot, canary: Canary, place: Location, person: str) -> str:
+    """Add a private answer to somebody, whose source they could read when it was given; returns its id."""
+    id_, now = f"{canary.moved_answer}-{person}", bot.clock.now()
+    source = AnswerSource(1, canary.title, "", canary.code, canary.key, "1", canary.room, canary.room, now)
+    used = frozenset({canary.key}), frozenset({canary.room}), frozenset({canary.room})
+    await bot.store.answers.begin(StoredAnswer(id_, place, person, "Which code?", now, private=True))
+    await bot.store.answers.finish(id_, AnswerResult(f"{canary.code} [1]", (source,), *used))
+    return id_
+
+
+async def _add_moved_answer(bot: Bot, canary: Canary, channel: Channel, bait: Bait) -> None:
+    """Add an answer of an open channel whose source everybody could read when it was given."""
+    place = next((each.location for each in bait.places if each.location.workspace == channel.location.workspace), None)
+    if place is None:
+        return
+    now, space = bot.clock.now(), await bot.context.audience.get_home_space(channel.location)
+    source = AnswerSource(1, canary.title, "", canary.code, canary.key, "1", space, canary.room, now)
+    asked = StoredAnswer(
+        canary.moved_answer, place, STRANGER, "Which code?", now, message_id=f"q-{canary.moved_answer}"
+    )
+    used = frozenset({canary.key}), frozenset({space}), frozenset({canary.room})
+    await bot.store.answers.begin(asked)
+    await bot.store.answers.finish(canary.moved_answer, AnswerResult(f"{canary.code} [1]", (source,), *used))
 
 
 def _verify(canary: Canary, location: Location, source: AnswerSource, bot: Bot) -> VerifiedAnswer:

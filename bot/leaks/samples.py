@@ -26,6 +26,7 @@ UNTRIED = {
 }
 # Fields that say which place, document or answer a request is about.
 TARGETS = frozenset({"room", "channel", "document", "key", "answer", "share", "space"})
+UNKNOWN = frozenset({"readers"})  # what somebody may not read does not exist for these
 REPEATING = frozenset({"watch", "pin", "pin-answer"})  # what they keep, lists repeat to the asker
 WORDS_FIELDS = frozenset({"text", "question", "name", "other", "into", "part", "search", "person", "file", "subject"})
 NO_TARGET = frozenset({"zone", "working_dir", "type", "status", "place", "sort", "mode", "model", "output", "overview"})
@@ -53,7 +54,8 @@ class Probe:
             return True
         if row.who is Who.MANAGER and asker.kind in {"member", "guest"}:
             return True
-        return row.audited and self.targets and not (self.canary and self.canary.is_adult)
+        guards_all = row.audited or row.name in UNKNOWN
+        return guards_all and self.targets and not (self.canary and self.canary.is_adult)
 
 
 def list_probes(row: Capability, bait: Bait, room: str, canaries: list[Canary]) -> Iterator[Probe]:
@@ -71,6 +73,10 @@ def list_probes(row: Capability, bait: Bait, room: str, canaries: list[Canary]) 
         values = _values({"text": f"What does {canary.name} keep?", "name": canary.name, "room": canary.room})
         values |= {"document": canary.key, "key": canary.key, "answer": canary.answer, "share": canary.link}
         values["space"] = canary.space or canary.room
+        if row.name == "readers":
+            for field in ("document", "channel", "answer"):
+                yield Probe(row, row.request(**{field: values[field]}), canary, targets=True)
+            continue
         request = _build(row, values, required_only=row.name in {"ask", "search"})
         targets = bool({each.name for each in list_fields(row)} & TARGETS)
         yield Probe(row, request, canary, targets)

@@ -26,7 +26,7 @@ from bot.capabilities.results import Completed, DocumentList, Erased, ErasureReh
 from bot.texts.access.readers import describe_own_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from engine import DocumentInfo
 
@@ -116,7 +116,7 @@ async def rehearse_forget(
     return _render_dialog(asked, would, {"address": "/documents/forget", "target": target, "key": key, "title": title})
 
 
-def _render_dialog(asked: str, would: ErasureRehearsal, values: Mapping[str, Any]) -> Response:
+def _render_dialog(asked: str, would: ErasureRehearsal, values: dict[str, Any]) -> Response:
     return render_part("parts/forget.html", asked=asked, rehearsal=would.text, label="Forget it", **values)
 
 

@@ -35,7 +35,7 @@ from engine.storage.sql.database import SqlDatabase
 from engine.storage.sql.group_commit import GroupCommit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from engine.clock import Clock
     from engine.storage.postgres.connection import Raw
@@ -47,6 +47,8 @@ Arguments = ParamSpec("Arguments")
 
 MAX_ATTEMPTS = 5  # of a transaction that the server undoes because of another one
 READERS = 4  # connections besides the one that writes
+MAX_REWRITTEN_BYTES = 64 << 20  # of a table with its indexes; that takes well below a second
+LOCK_WAIT = "1s"
 
 
 class PostgresDatabase(SqlDatabase):
@@ -61,6 +63,7 @@ class PostgresDatabase(SqlDatabase):
     ) -> None:
         self._clock = clock
         self._process = process
+        self._rewritten: dict[str, int] = {}  # the changes of tables that had been counted when they were rewritten
         self._url = url
         self._schema = schema
         self.name = schema.label
@@ -162,9 +165,10 @@ class PostgresDatabase(SqlDatabase):
             raise self._translate_error(error) from error
 
     async def vacuum(self) -> None:
-        """Free the space of deleted rows in all tables.
+        """Free the space of deleted rows in all tables, and rewrite those of up to MAX_REWRITTEN_BYTES without it.
 
-        The server overwrites it as it writes new rows. Its log and its backups keep deleted bytes until they expire.
+        In larger tables the server overwrites it as it writes new rows. Its log, its replicas and its backups keep
+        deleted bytes until they expire.
         """
         self.check_open()
         try:
@@ -174,9 +178,15 @@ class PostgresDatabase(SqlDatabase):
 
     def _vacuum(self) -> None:
         with self._pool.connection() as raw:
-            found = raw.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-            tables = [sql.Identifier(name) for (name,) in found.fetchall()]
-            raw.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.SQL(", ").join(tables)))
+            found = raw.execute(
+                "SELECT relname, pg_total_relation_size(relid), n_tup_del + n_tup_upd FROM pg_stat_user_tables"
+                " WHERE schemaname = current_schema() ORDER BY 1"
+            ).fetchall()
+            names = [sql.Identifier(name) for name, *_ in found]
+            raw.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.SQL(", ").join(names)))
+            changed = {name: changes for name, size, changes in found if size <= MAX_REWRITTEN_BYTES}
+            due = [name for name, changes in changed.items() if self._rewritten.get(name) != changes]
+            self._rewritten |= {name: changed[name] for name in _rewrite(raw, due)}
 
     async def run_locked(self, work: Callable[[Raw], Result]) -> Result:
         """Run a function on a connection of psycopg in a transaction; writers of all processes wait."""
@@ -224,3 +234,17 @@ async def _close_connected(connecting: asyncio.Future[Raw]) -> None:
     """Close a connection that is made after its task was cancelled."""
     with suppress(*POSTGRES_ERRORS):
         await asyncio.to_thread((await connecting).close)
+
+
+def _rewrite(raw: Raw, tables: Iterable[str]) -> list[str]:
+    """Write tables anew without deleted bytes; gives those that were not in use, as the others are left for later."""
+    done = list[str]()
+    raw.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_WAIT))
+    try:
+        for name in tables:
+            with suppress(psycopg.errors.LockNotAvailable):
+                raw.execute(sql.SQL("VACUUM (FULL) {}").format(sql.Identifier(name)))
+                done.append(name)
+    finally:
+        raw.execute("RESET lock_timeout")
+    return done

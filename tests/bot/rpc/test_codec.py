@@ -33,6 +33,7 @@ from bot.capabilities.maintenance import requests as maintenance_requests
 from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCount, MyData
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
+from bot.capabilities.readers import requests as reader_requests
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.capabilities.sources import requests as source_requests
@@ -77,6 +78,7 @@ REQUESTS: list[OperationRequest] = [
     source_requests.ListUnreadItems("kiln"),
     watch_requests.AddWatch("the fence"),
     watch_requests.ListWatches(),
+    reader_requests.FindReaders("minutes.md"),
     ListDecisions("roof", state="open", as_csv=True),
     GetHistory("the roof"),
     watch_requests.EndWatch("the fence"),
@@ -208,6 +210,7 @@ EVENTS: list[OperationResult] = [
     results.ReceiptFound("Well.", RECEIPT),
     results.ReceiptChecked("Well.", {"documents": 1}, erased_again=True),
     results.Listing(("Name",), (("Ada",),)),
+    results.ReadersFound("Well. 1 guest: Gus.", "workspace", 1, ("Gus",), "1 guest: Gus."),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),
     results.FactAdded("Well.", "k"),

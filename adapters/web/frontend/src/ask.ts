@@ -63,12 +63,14 @@ function askAgain(question: string): void {
 }
 
 async function receive(question: string, turn: Turn, signal: AbortSignal): Promise<void> {
-  const mode = new FormData(form).get("mode") ?? "mix";
+  const fields = new FormData(form);
+  const mode = fields.get("mode") ?? "mix";
+  const as_of = fields.get("as_of") ?? "";
   const timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const response = await fetch("/ask", {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/x-ndjson" },
-    body: JSON.stringify({ question, mode, history, time_zone: timeZone, keep: true, earlier: kept }),
+    body: JSON.stringify({ question, mode, as_of, history, time_zone: timeZone, keep: true, earlier: kept }),
     signal,
   });
   if (response.status === 401) {

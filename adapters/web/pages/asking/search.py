@@ -38,6 +38,7 @@ class SearchForm(BaseModel):
     person: Annotated[str, Field(max_length=80)] = ""
     since: Annotated[str, Field(max_length=40)] = ""
     until: Annotated[str, Field(max_length=40)] = ""
+    as_of: Annotated[str, Field(max_length=40)] = ""
     kind: Literal["", "conversation", "file"] = ""
     file: Annotated[str, Field(max_length=200)] = ""
     zone: Annotated[str, Field(max_length=64)] = ""
@@ -51,7 +52,15 @@ class SearchForm(BaseModel):
     def to_request(self) -> Search:
         """The request of a page of results."""
         named = (self.q, self.channel, self.person, self.since, self.until)
-        return Search(*named, type=self.kind, file=self.file, offset=self.offset, limit=PAGE_SIZE, zone=self.zone)
+        return Search(
+            *named,
+            type=self.kind,
+            file=self.file,
+            zone=self.zone,
+            as_of=self.as_of,
+            offset=self.offset,
+            limit=PAGE_SIZE,
+        )
 
 
 @router.get("/search")

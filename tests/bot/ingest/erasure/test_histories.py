@@ -21,8 +21,9 @@ from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.engine_fixture import find_files_containing
 
 PEOPLE = ("ada", "bob", "cid")
-NAMES = ("Mina", "Otto", "Pia", "Rolf")
-TEXTS = "SELECT id FROM answer WHERE state <> 'started' AND (text <> '' OR question <> '')"
+NAMES = ("Mirabella", "Ottokara", "Philippa", "Rolandine")  # too long to be in a hash by chance
+# Of a redacted answer, sentences that rest on other sources may stay.
+TEXTS = "SELECT id FROM answer WHERE state NOT IN ('started', 'redacted') AND (text <> '' OR question <> '')"
 
 
 @dataclass

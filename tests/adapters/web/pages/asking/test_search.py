@@ -59,6 +59,8 @@ async def test_words_are_found_in_their_forms_and_marked(town: Visitors) -> None
         ("q=ferry+has:file", ["Barbel"]),
         ("q=ferry&file=TIMETABLE", ["Barbel"]),
         ("q=ferry&file=nowhere", []),
+        ("q=ferry&as_of=2026-11-19", []),
+        ("q=ferry&as_of=2026-11-20", ["Barbel", "Gudgeon"]),
         ("q=ferry&person=Cleo", ["Gudgeon"]),
         ("q=ferry&channel=roof", ["Gudgeon", "Barbel"]),
         ("q=ferry&channel=elsewhere", []),
