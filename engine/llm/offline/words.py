@@ -20,7 +20,10 @@ UPPER = f"[{''.join(chr(code) for code in range(0x590) if chr(code).isupper())}]
 
 # Stem that represents any price in a text.
 MONEY = "€"
-_PRICE = re.compile(r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free|reais|centavos?|céntimos?|centimes?)\b|[円元]", re.IGNORECASE)
+_PRICE = re.compile(
+    r"[€$£¥]|\b(?:euros?|cents?|dollars?|pounds?|pence|francs?|crowns?|free|reais|centavos?|céntimos?|centimes?)\b|[円元]",
+    re.IGNORECASE,
+)
 _ENDINGS = ("ings", "ing", "edly", "ed", "s", "ly")
 _SIBILANT_ENDINGS = ("sses", "xes", "zes", "ches", "shes")
 # Endings of words derived from others, the longest first, what the base has instead, and its least length.
