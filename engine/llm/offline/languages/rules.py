@@ -50,11 +50,14 @@ def detect_rules(question: str) -> LanguageRules:
     """The rules of the language of a question."""
     if has_unspaced(question):
         return load_rules("ja" if _KANA.search(question) else "zh")
-    return load_rules(detect_language(question).language or _guess(question))
+    found = detect_language(question).language
+    return load_rules(found if found == "en" or found in _load() else _guess(question) or found)
 
 
 def _guess(question: str) -> str:
-    """The only language whose words with little meaning a question has, "" if there is none."""
+    """The language of a short question, of those that have rules, or else the only one whose words it has."""
+    if near := detect_language(question, ("en", *_load())).language:
+        return near
     words = word_set(question.casefold())
     found = [language for language, entry in _load().items() if not words.isdisjoint(word_set(entry["generic"]))]
     return found[0] if len(found) == 1 else ""
