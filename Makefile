@@ -18,7 +18,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help init demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-names bench-embedder bench-peer bench-forget bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
+.PHONY: help init demo extras demo-slack demo-discord chat page serve test test-long test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-faults bench-processes bench-quality bench-search bench-languages bench-names bench-embedder bench-peer bench-forget bench-prompts bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs docs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -176,6 +176,9 @@ bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/
 
 bench-search: $(DEV) ## questions about an invented company, answered without a model (HALF=chosen|held|all)
 	@$(BIN)/python -m benchmarks.company --half $(or $(HALF),all)
+
+bench-languages: $(DEV) ## questions in six languages about invented clubs, answered without a model (HALF=chosen|held|all)
+	@$(BIN)/python -m benchmarks.languages --half $(or $(HALF),all)
 
 bench-names: $(DEV) ## names that rules find, beside stored extractions of models (DATA=/path/to/data)
 	@$(BIN)/python -m benchmarks.names $(if $(DATA),--data "$(DATA)")

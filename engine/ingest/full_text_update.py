@@ -17,7 +17,8 @@ REPORT_SECONDS = 10.0  # between two lines of the log
 async def update_full_text(runtime: Runtime) -> None:
     """Index rows of an earlier version again, in one of all processes; each batch is durable."""
     full_text, clock = runtime.ledger.full_text, runtime.clock
-    if not (await full_text.count_unsegmented() or await full_text.has_old_stems()):
+    is_segmented = not await full_text.count_unsegmented()
+    if is_segmented and not (await full_text.has_old_stems() and await full_text.stem_next_batch()):
         return
     async with runtime.processes.lease("full text"):
         reported = clock.monotonic()

@@ -59,17 +59,21 @@ class DuplicateFinder:
             spelled = await duplicates.find_similar_names(entities)
             vectors = await self._fetch_vectors(entities)
             near = await self._find_nearest(entities, vectors)
-            names = await duplicates.load_names(list({id_ for ids in near.values() for id_ in ids}))
+            alike = await duplicates.find_names_with_neighbors(entities)
+            names = await duplicates.load_names(
+                list({id_ for some in (near, alike) for ids in some.values() for id_ in ids})
+            )
             named = {name.id: name for name in names}
-            others = await self._fetch_vectors([entity_found for found in spelled.values() for entity_found in found])
+            others = await self._fetch_vectors([*names, *(found for some in spelled.values() for found in some)])
             pairs = list[tuple[int, int, float, float]]()
             for entity in entities:
                 await self.runtime.priority.yield_to_foreground()
                 found = {text.id: text for text in spelled[entity.id]}
-                found |= {id_: named[id_] for id_ in near.get(entity.id, {}) if id_ in named}
+                shared = alike[entity.id]
+                found |= {id_: named[id_] for id_ in (*near.get(entity.id, {}), *shared) if id_ in named}
                 cosines = _measure(vectors.get(entity.id), found, others) | near.get(entity.id, {})
                 similar = {id_: scale.similarity(cosine) for id_, cosine in cosines.items()}
-                pairs += _select_pairs(entity, found.values(), similar)
+                pairs += _select_pairs(entity, found.values(), similar, shared)
             await duplicates.save_candidates(entities, pairs)
             return True
 
@@ -172,14 +176,15 @@ def _measure(vector: np.ndarray | None, found: Iterable[int], others: Mapping[in
 
 
 def _select_pairs(
-    entity: ComparedEntity, others: Iterable[ComparedEntity], similar: Mapping[int, float]
+    entity: ComparedEntity, others: Iterable[ComparedEntity], similar: Mapping[int, float], shared: Mapping[int, int]
 ) -> list[tuple[int, int, float, float]]:
     """The best pairs of an entity: (a, b, similarity, score)."""
     pairs = []
     for other in others:
-        similarity = similar.get(other.id, 0.0)
-        if is_candidate(entity.canonical, other.canonical, similarity):
-            score = score_pair(PairFeatures(entity.canonical, other.canonical, similarity))
+        similarity, common = similar.get(other.id, 0.0), shared.get(other.id, 0)
+        names = (entity.canonical, other.canonical)
+        score = score_pair(PairFeatures(*names, similarity, common, common, are_linked=not common))
+        if is_candidate(*names, similarity) or (common and score >= SUGGESTION_SCORE):
             pairs.append((entity.id, other.id, similarity, score))
     return nlargest(MAX_PAIRS_PER_ENTITY, pairs, key=lambda pair: pair[3])
 
@@ -190,7 +195,8 @@ def _build_features(pair: CandidatePair) -> PairFeatures:
     shared = len(pair.neighbors_a & pair.neighbors_b)
     same_type = pair.types[0] == pair.types[1] if known else None
     are_persons = set(pair.types) == {PERSON_TYPE}
-    return PairFeatures(*pair.canonical, pair.similarity, shared, fewer, same_type, are_persons)
+    are_linked = pair.names[1] in pair.neighbors_a or pair.names[0] in pair.neighbors_b
+    return PairFeatures(*pair.canonical, pair.similarity, shared, fewer, same_type, are_persons, are_linked)
 
 
 def _describe_pair(score: float, pair: CandidatePair, evidence: _Evidence) -> Duplicate:

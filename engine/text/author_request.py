@@ -41,6 +41,9 @@ _DONE = (
 _ASKED = r"(?:say|write|post|share|report|said|written|posted|shared|reported|been saying|been writing)\b"
 _WRITINGS = r"(?:messages|posts|comments|remarks)"
 _ENDS = r"(?= (?:about|in|on|from|since|last|this|yesterday|today|here)\b|[?.!]|$)"
+_OTHER_ENDS = (
+    r"(?= (?:la|le|a|o|el|este|esta|cette|hier|ayer|ontem|hoy|hoje|desde|depuis|sobre|sur|en|em|no|na)\b|[?.!]|$)"
+)
 _CLAUSES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -51,6 +54,11 @@ _CLAUSES = tuple(
         rf"\bwas hat {_NAME} (?:gesagt|geschrieben)\b",
         rf"\bwas {_NAME} (?:gesagt|geschrieben) hat\b",
         rf"\bce qu(?:e |['’]){_NAME} a (?:dit|écrit)\b",
+        rf"\bqu['’](?:a|est-ce qu['’]a) (?:dit|écrit) {_NAME}{_OTHER_ENDS}",
+        rf"\bqué (?:ha )?(?:dijo|dicho|escribió|escrito) {_NAME}{_OTHER_ENDS}",
+        rf"\bo que (?:o |a )?{_NAME} (?:disse|escreveu|falou)\b",
+        rf"\bo que (?:disse|escreveu|falou) (?:o |a )?{_NAME}{_OTHER_ENDS}",
+        r"(?P<name>[^\s、。？?は]{1,20}?)(?:さん|くん|ちゃん)?[はが](?:何|なん)(?:と|を|て)(?:言|書|話)\w*",
     )
 )
 _WORD = re.compile(r"\w+")

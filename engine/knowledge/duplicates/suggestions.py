@@ -12,6 +12,7 @@ from rapidfuzz import fuzz
 from engine.knowledge.duplicates.abbreviations import is_abbreviation
 from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.knowledge.duplicates.person_names import has_initials_of, has_other_initial, omits_middle_name
+from engine.knowledge.duplicates.translations import score_translation
 from engine.text.word_lists import STOP_WORDS, word_set
 
 MIN_SPELLING = 80.0  # of a pair that is worth a closer look, 0 to 100
@@ -51,6 +52,7 @@ class PairFeatures:
 
     `similarity`: of their vectors, 0 if unknown. `shared`: their common neighbors; `neighbors`: those of the
     name that has fewer. `same_type`: None if the type of one is unknown. `are_persons`: both are typed so.
+    `are_linked`: they are neighbors themselves, or that is unknown.
     """
 
     a: str
@@ -60,6 +62,7 @@ class PairFeatures:
     neighbors: int = 0
     same_type: bool | None = None
     are_persons: bool = False
+    are_linked: bool = True
 
 
 def measure_spelling(a: str, b: str) -> float:
@@ -151,7 +154,13 @@ def score_pair(features: PairFeatures) -> float:
         + WEIGHTS["middle_name"] * (features.are_persons and omits_middle_name(a, b))
         + WEIGHTS["other_type"] * (features.same_type is False)
     )
-    return 1 / (1 + math.exp(-total))
+    return max(1 / (1 + math.exp(-total)), _score_translation(features))
+
+
+def _score_translation(features: PairFeatures) -> float:
+    if features.are_linked or features.same_type is False:
+        return 0.0
+    return score_translation(features.a, features.b, features.similarity, features.shared, features.neighbors)
 
 
 # Fitted to labeled pairs (`benchmarks.duplicates`). Siblings in one text, such as two districts, share a neighbor too:

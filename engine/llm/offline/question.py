@@ -256,4 +256,4 @@ def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset(
     if kind == "time":
         at_time = any(numbers[at] and words[at - 1] in _TIME_PREPOSITIONS for at in range(1, len(words)))
         return timed or at_time or bool(_CLOCK.search(text)) or (None if any(numbers) else False)
-    return any(numbers) if kind == "quantity" else None
+    return (any(numbers) or not _TIME_WORDS.isdisjoint(words)) if kind == "quantity" else None

@@ -58,6 +58,7 @@ class Term:
     weight: float
     is_name: bool
     is_noun: bool = False  # written like a name, as German writes all nouns
+    is_generic: bool = False
 
     @property
     def is_id(self) -> bool:
@@ -127,9 +128,9 @@ def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
         rarity = math.log(1 + (len(candidates) + 20) / (count + 0.5))
         little = is_generic(word) if rules.language in {"", "en"} else rules.is_generic(word)
         is_name = _is_name(word, clause)
-        is_noun = is_name and rules.language == "de" and word.isalpha() and key not in speakers
+        is_noun = is_name and rules.language == "de" and not any(map(str.isdigit, word)) and key not in speakers
         share = GENERIC_SHARE if little and key not in measured else 1.0
-        terms.append(Term(key, word, rarity * share, is_name and not is_noun, is_noun and not little))
+        terms.append(Term(key, word, rarity * share, is_name and not is_noun, is_noun, little))
     return terms
 
 
@@ -210,12 +211,18 @@ def _cover_all(
     meant = [others.get(term.stem, frozenset()) | alike.get(term.stem, frozenset()) for term in terms]
     derived = ["" if term.is_name else word_family(term.stem) for term in terms]
     covered = np.zeros((len(texts), len(terms)))
+    has_pairs = any(has_unspaced(term.word) for term in terms)
     for row, stems in enumerate(texts):
         families = frozenset(map(word_family, stems))
+        letters = set("".join(stems)) if has_pairs else set[str]()
         for column, term in enumerate(terms):
             if term.stem in stems:
                 covered[row, column] = 1.0
-            elif derived[column] in families or not meant[column].isdisjoint(stems):
+            elif (
+                derived[column] in families
+                or not meant[column].isdisjoint(stems)
+                or (has_unspaced(term.word) and letters.issuperset(term.word))
+            ):
                 covered[row, column] = SYNONYM_SHARE
     return covered
 

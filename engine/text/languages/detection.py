@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[a-z\u00df-\u024f]")
@@ -70,20 +70,25 @@ def _signs() -> Mapping[str, tuple[tuple[str, float], ...]]:
 
 
 def drop_function_words(words: Sequence[str], text: str) -> list[str]:
-    """Those of the words of a text that are no function words of its language, or all of them if none is left."""
-    ignored = load_function_words().get(detect_language(text).language, frozenset())
+    """Those of the words of a text that are no function words of its language, or all of them if none is left.
+
+    English words stay.
+    """
+    language = detect_language(text).language
+    ignored = load_function_words().get(language, frozenset()) if language != "en" else frozenset[str]()
     return [word for word in words if word not in ignored] or list(words)
 
 
-def detect_language(text: str) -> Detected:
-    """The language of a text."""
+def detect_language(text: str, among: Collection[str] = ()) -> Detected:
+    """The language of a text, of those in the Latin script `among` these, if given."""
     folded = text.casefold()
     for language, script, others in () if folded.isascii() else _SCRIPTS:
         if len(found := script.findall(folded)) > len(_LATIN.findall(folded)):
             letters = set(folded)
             own = next((other for other, own in others if letters & set(own)), language)
             return Detected(own, float(len(found)))
-    return _choose(_weigh(folded))
+    weights = _weigh(folded)
+    return _choose({name: weights[name] for name in among if name in weights} if among else weights)
 
 
 def _weigh(folded: str) -> dict[str, float]:

@@ -55,6 +55,7 @@ ALGORITHMS = {
 FIRST_TAG = 0xF000  # of private characters
 TAGS = {language: chr(FIRST_TAG + place) for place, language in enumerate(ALGORITHMS)}
 MIN_LETTERS = 3
+MIN_MAIN_MARGIN = 1.0  # of the language of a text before the next one
 MIN_MARGIN = 2.5  # of a line that is in another language than most of its text
 _WORD = re.compile(r"\w+")
 _LATIN_WORD = re.compile("[a-z\u00df-\u024f]+")
@@ -67,7 +68,8 @@ _threads = local()  # a stemmer may be used by one thread at a time
 
 def list_stem_terms(text: str) -> list[str]:
     """The stem terms of a text, one for each word that has one, in order; each line in its language."""
-    main = detect_language(_LINE_HEAD.sub("", text)).language
+    whole = detect_language(_LINE_HEAD.sub("", text))
+    main = whole.language if whole.margin >= MIN_MAIN_MARGIN else ""
     terms: list[str] = []
     for line in text.splitlines():
         found = detect_language(_LINE_HEAD.sub("", line))

@@ -10,7 +10,16 @@ import re
 from engine.text.scripts.unspaced import has_unspaced
 
 # The longer of two words that begin alike stands first.
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_NUMERALS = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
 _WORDS = {
+    **{  # 12月 before 2月
+        f"(?:{month}|{numeral})月": f"in {name}"
+        for month, numeral, name in reversed(list(zip(range(1, 13), _NUMERALS, _MONTHS, strict=True)))
+    },
     "一昨日": "day-before-yesterday",
     "おととい": "day-before-yesterday",
     "今日": "today",
@@ -45,6 +54,7 @@ _WORDS = {
     "まとめ": "summary",
     "概要": "overview",
     "決定事項": "decisions",
+    "決まりました": "decided",
     "決まった": "decided",
     "決めた": "decided",
     "決まり": "decided",
@@ -54,6 +64,7 @@ _WORDS = {
     "質問": "questions",
     "課題": "issues",
     "残って": "still open",
+    "答えの?出ていない": "unanswered",
     "回答されていない": "unanswered",
     "答えられていない": "unanswered",
     "話し合": "discussed",

@@ -58,7 +58,8 @@ OPEN = word_set(
 )
 FILL = word_set(
     """
-    están tomamos tomaram s'est-il qu'est-ce-que pontos fizeram lo ce-que
+    siguen sigue restent reste qu'a-t-on a-t-il continuam están tomamos
+    tomaram s'est-il qu'est-ce-que pontos fizeram lo ce-que
     lately recently recent latest so far please pls plz short brief quick quickly main key important last since hey
     hi said written made asked posted everyone everybody people folks team group colleagues up speed date bring give
     show list tell fill update know should whole entire things stuff all everything anything something going went go

@@ -108,3 +108,14 @@ async def test_an_automatic_join_survives_a_reindex_and_is_undone_for_good(tmp_p
         separate = await engine.graph.get_entity("garden cafe", HERE)
         assert separate is not None
         assert "noon" not in separate.description
+
+
+async def test_one_name_in_two_scripts_is_suggested_and_not_merged(tmp_path: Path) -> None:
+    async with open_memory_engine(tmp_path, options=NO_STEP) as engine:
+        for name in ("Москва", "Moskva", "Tula"):
+            for other in ("Otto", "Carla", "Gudgeon") if name != "Tula" else ("Otto", "Moskva"):
+                await engine.corrections.add_facts("here", "room", build_fact(name, f"{name} has {other}.", other))
+        await engine.wait_until_indexed()
+        report = await engine.corrections.find_duplicates(HERE)
+        assert pairs(report.suggested) == {frozenset({"Moskva", "Москва"})}
+        assert report.joined == ()

@@ -1,7 +1,7 @@
 """Rules of answering in other languages: question words, words with little meaning, numbers, times. Pure.
 
-`rules.json` holds them by language: `phrases` of a question that name no subject, `function` words and words with
-little meaning (`generic`), patterns of the kinds of questions and of the causes and first persons in answers, words
+`rules.json` holds them by language: `phrases` of a question that name no subject, words with little meaning
+(`generic`), patterns of the kinds of questions and of the causes and first persons in answers, words
 of `numbers` and `times`, and `synonyms`, a group between semicolons.
 """
 
@@ -50,7 +50,17 @@ def detect_rules(question: str) -> LanguageRules:
     """The rules of the language of a question."""
     if has_unspaced(question):
         return load_rules("ja" if _KANA.search(question) else "zh")
-    return load_rules(detect_language(question).language)
+    found = detect_language(question).language
+    return load_rules(found if found == "en" or found in _load() else _guess(question) or found)
+
+
+def _guess(question: str) -> str:
+    """The language of a short question, of those that have rules, or else the only one whose words it has."""
+    if near := detect_language(question, ("en", *_load())).language:
+        return near
+    words = word_set(question.casefold())
+    found = [language for language, entry in _load().items() if not words.isdisjoint(word_set(entry["generic"]))]
+    return found[0] if len(found) == 1 else ""
 
 
 @cache
@@ -60,8 +70,7 @@ def load_rules(language: str) -> LanguageRules:
     function = frozenset() if language == "en" else load_function_words().get(language, frozenset())
     groups = tuple(map(word_set, filter(None, entry.get("synonyms", "").split(";"))))
     phrases = re.compile(entry["phrases"], re.IGNORECASE) if entry.get("phrases") else _NONE
-    own = word_set(entry.get("function", ""))
-    return LanguageRules(language, phrases, function | own, word_set(entry.get("generic", "")), groups)
+    return LanguageRules(language, phrases, function, word_set(entry.get("generic", "")), groups)
 
 
 @cache

@@ -61,16 +61,20 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         further = set[str]().union(*(e.stems for at in positions for e in _list_around(at, candidates, MAX_BEFORE)))
         missing = [term for term in missing if not (term.word[0].isdigit() and term.stem in further)]
     missing = [term for term in missing if not _has_characters(term.word, quoted)]
-    nouns = [term.word for term in missing if term.is_noun]
-    named = (
-        join_names([term.word for term in missing if term.is_name and not is_generic(term.word)], clause.text) + nouns
-    )
-    plain = [term for term in missing if not (term.is_name or is_generic(term.word) or is_list_noun(term.word))]
+    nouns = [term.word for term in missing if term.is_noun and not term.is_generic]
+    named = join_names([term.word for term in missing if term.is_name and not term.is_generic], clause.text) + nouns
+    plain = [
+        term for term in missing if not (term.is_name or term.is_noun or term.is_generic or is_list_noun(term.word))
+    ]
     is_row = any(candidate.text.count(": ") > 1 for candidate in quoted)  # of a table, whose labels say who does what
     others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]
     others += [term.word for term in plain if not is_row and _is_asked_verb(term, clause)]
     others += _find_verb_gap(positions, clause, candidates)
-    others += [term.word for term in clause.terms if _stands_for_another(term, clause, positions, candidates)]
+    others += [
+        term.word
+        for term in clause.terms
+        if _stands_for_another(term, clause, positions, candidates) and not _has_characters(term.word, quoted)
+    ]
     return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
 
 
@@ -116,7 +120,7 @@ def _is_known(term: Term, clause: ClauseScores, known: set[str], families: set[s
         return True
     others = clause.alike.get(term.stem, frozenset()) | clause.other_words.get(term.stem, frozenset())
     is_meant = has_parts(term.word, known) and not others.isdisjoint(known)
-    return is_meant or (term.is_name and _has_form(term.stem, known))
+    return is_meant or ((term.is_name or term.is_noun) and _has_form(term.stem, known))
 
 
 def _has_form(key: str, known: set[str]) -> bool:
@@ -201,8 +205,8 @@ def _qualifies_another(term: Term, heads: set[str], clause: ClauseScores, quoted
     said = split_words(quoted)
     for before, word in pairwise(said):
         if stem(word) in heads and not is_stop_word(before) and stem(before) not in asked:
-            return not is_generic(term.word) or _are_contrasting(term.word, before)
-    return not is_generic(term.word) and any(f"{word}:" in quoted for word in said if stem(word) in heads)
+            return not term.is_generic or _are_contrasting(term.word, before)
+    return not term.is_generic and any(f"{word}:" in quoted for word in said if stem(word) in heads)
 
 
 def _are_contrasting(*words: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import SearchWord, find_term_index, measure_scope
 from engine.storage.ledger.records.projection import KeyKind
-from engine.text.languages.detection import drop_function_words
+from engine.text.languages.detection import detect_language, drop_function_words
 from engine.text.languages.stemming import list_query_stems
 from engine.text.scripts.unspaced import RUN, list_query_terms
 
@@ -25,6 +25,7 @@ MAX_PAIRS = 32  # of neighbors in scripts without spaces, where a word is about 
 # A word in this share of this many texts distinguishes little, and ranking all of them is slow.
 COMMON_SHARE, MANY_TEXTS = 0.06, 1000
 MAX_RANKED = 8_000
+MIN_MARGIN = 1.5  # of the language of a question before the next one
 STOP_WORDS = frozenset(
     WORD.findall(
         "a about after all also an and any are as at be been before but by can could did do does for from had has have"
@@ -47,7 +48,7 @@ def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_i
     tokenizer = reader.find_tokenizer(db)
     distinct = split_into_terms(text, tokenizer)
     terms = reader.tokenize_words(db, tokenizer, distinct)
-    languages = list_stem_languages(db) if index.kind == KeyKind.CHUNK else []
+    languages = _list_languages_of(db, text) if index.kind == KeyKind.CHUNK else []
     words = [
         SearchWord(word, term, tuple(list_query_stems(word, languages)))
         for word, term in zip(distinct, terms, strict=True)
@@ -62,6 +63,15 @@ def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_i
     names = {form.text for form in common}
     words = [word._replace(stems=tuple(stem for stem in word.stems if stem not in names)) for word in words]
     return [word for word in words if word.text not in names] or _select_rarest(db, index, words, scope)
+
+
+def _list_languages_of(db: Connection, question: str) -> list[str]:
+    """The languages in whose texts other forms of a question's words are sought: its own, or all if it is unknown."""
+    found = detect_language(question)
+    if found.language == "en" and found.margin >= MIN_MARGIN:
+        return []
+    known = list_stem_languages(db)
+    return [found.language] if found.language in known and found.margin >= MIN_MARGIN else known
 
 
 def list_stem_languages(db: Connection) -> list[str]:

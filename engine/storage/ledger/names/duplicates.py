@@ -20,8 +20,20 @@ if TYPE_CHECKING:
 
 SORTED_NEIGHBORS, WORD_NEIGHBORS = 6, 8  # names before and after in alphabetical order; names with common words
 MAX_TYPED_NAMES = 2000  # whose types are compared
+NEIGHBORS, MAX_NEIGHBOR_DEGREE, COMMON_NEIGHBORS = 32, 200, 12  # looked at, of each, and entities that have some too
 MAX_RELATIONS = 256  # of an entity whose neighbors are compared
 SURFACE = "(SELECT m.surface FROM mention m WHERE m.name = {}.id ORDER BY m.time, m.hash, m.surface LIMIT 1)"
+
+
+# Entities that have the same neighbors as another without being its neighbors.
+_WITH_NEIGHBORS = (
+    "WITH k AS (SELECT r.b AS id FROM relation r WHERE r.a = ?1 UNION SELECT r.a FROM relation r WHERE r.b = ?1),"
+    " n AS (SELECT e.id FROM k @then JOIN entity e ON e.id = k.id WHERE e.degree <= ?2"
+    " ORDER BY e.degree, e.id LIMIT ?3) SELECT o.id, COUNT(*) AS shared"
+    " FROM (SELECT r.b AS id, n.id AS via FROM n @then JOIN relation r ON r.a = n.id"
+    " UNION SELECT r.a, n.id FROM n @then JOIN relation r ON r.b = n.id) o WHERE o.id <> ?1"
+    " AND o.id NOT IN (SELECT id FROM k) GROUP BY o.id HAVING COUNT(*) >= 2 ORDER BY shared DESC, o.id LIMIT ?4"
+)
 
 
 class Duplicates(Topic[Place_co]):
@@ -56,6 +68,15 @@ class Duplicates(Topic[Place_co]):
         ids = rank_rows(self.db, NAME_INDEX, words, scope_ids, None, WORD_NEIGHBORS)
         found.update({name.id: name.canonical for name in self.load_names(ids)})
         return [ComparedEntity(id_, entity.space, name) for id_, name in found.items() if id_ != entity.id]
+
+    @reading
+    def find_names_with_neighbors(self, entities: Sequence[ComparedEntity]) -> dict[int, dict[int, int]]:
+        """For each entity: others that are no neighbors of it, with the number of neighbors that both have."""
+        limits = (MAX_NEIGHBOR_DEGREE, NEIGHBORS, COMMON_NEIGHBORS)
+        return {
+            entity.id: dict(map(tuple, self.db.execute_fetchall(_WITH_NEIGHBORS, (entity.id, *limits))))
+            for entity in entities
+        }
 
     @reading
     def load_names(self, ids: Collection[int]) -> list[ComparedEntity]:
