@@ -42,18 +42,20 @@ def reciprocal_rank_fusion(*rankings: tuple[float, Sequence[Key]], damping: int)
 
 
 def fuse_scores(
-    similarity: Mapping[Key, float], bm25: Mapping[Key, float], unrelated: float, options: RankingOptions
+    similarity: Mapping[Key, float], bm25: Mapping[Key, float], unrelated: float, fetched: int, options: RankingOptions
 ) -> dict[Key, float]:
     """Scores of chunks by the vector search and the full-text search: each one's share of its best score, weighted.
 
-    Cosines count from `unrelated` on, the similarity of unrelated texts. A chunk that the vector search did not fetch
-    is taken to be less similar than all those that it did.
+    Cosines count from `unrelated` on, the similarity of unrelated texts. A chunk that only one search found is taken to
+    be a little less close by the other than all those that it did find; by words the less, the fewer chunks have any:
+    of `fetched` ones the last is one of many that hardly match, and a chunk without words must not fall behind these.
     """
     cosines = _shares({key: max(0.0, cosine - unrelated) for key, cosine in similarity.items()})
-    unknown = options.unknown_similarity_share * min(cosines.values(), default=0.0)
+    unlike = options.unknown_similarity_share * min(cosines.values(), default=0.0)
     words = _shares(bm25)
+    unnamed = options.unknown_words_share * min(words.values(), default=0.0) * min(1.0, len(words) / fetched)
     return {
-        key: options.vector_weight * cosines.get(key, unknown) + options.fulltext_weight * words.get(key, 0.0)
+        key: options.vector_weight * cosines.get(key, unlike) + options.fulltext_weight * words.get(key, unnamed)
         for key in dict.fromkeys([*similarity, *bm25])
     }
 

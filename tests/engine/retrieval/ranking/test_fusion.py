@@ -87,13 +87,22 @@ def test_k9_a_reranker_orders_items(scores: list[float | None], limit: int, mini
     ],
 )
 def test_chunks_are_ranked_by_both_scores(similarity: dict[str, float], bm25: dict[str, float], order: str) -> None:
-    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, RANKING), {}) == list(order)
+    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, 100, RANKING), {}) == list(order)
 
 
 def test_similarities_count_from_that_of_unrelated_texts_on() -> None:
     similarity, bm25 = {"near": 0.9, "far": 0.75}, {"far": 1.0, "near": 0.5}
-    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, RANKING), {}) == ["far", "near"]
-    assert rank_by_score(fuse_scores(similarity, bm25, 0.7, RANKING), {}) == ["near", "far"]
+    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, 100, RANKING), {}) == ["far", "near"]
+    assert rank_by_score(fuse_scores(similarity, bm25, 0.7, 100, RANKING), {}) == ["near", "far"]
+
+
+@pytest.mark.parametrize(
+    ("fetched", "place"),
+    [pytest.param(10, 1, id="of many that hardly match"), pytest.param(10_000, -1, id="of the few that match")],
+)
+def test_a_chunk_without_words_does_not_fall_behind_one_that_hardly_has_any(fetched: int, place: int) -> None:
+    similarity, bm25 = {"near": 0.6, "unnamed": 0.5}, {"near": 10.0} | dict.fromkeys("abcdefghi", 4.0)
+    assert rank_by_score(fuse_scores(similarity, bm25, 0.0, fetched, RANKING), {})[place] == "unnamed"
 
 
 def test_a_message_gains_a_share_of_its_best_neighbor() -> None:
