@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from bot import process_start  # noqa: F401  - its import has an effect
 from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup
 from bot.cli.access import leaks, mcp, receipts, tokens
 from bot.cli.doctor import command as doctor

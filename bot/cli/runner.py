@@ -13,6 +13,7 @@ import typer
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
+from engine.memory import raise_gc_threshold
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -86,6 +87,7 @@ def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitabl
 def run_blocking(context: typer.Context, work: Callable[[GlobalOptions], int]) -> None:
     """Run a command that reads from a person: outside of an event loop, Ctrl-C ends it at once."""
     common = context.find_object(GlobalOptions) or GlobalOptions()
+    raise_gc_threshold()
     try:
         code = work(common)
     except KeyboardInterrupt:
