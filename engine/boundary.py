@@ -51,6 +51,7 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
     "fulltext_weight": (0.0, MAX_WEIGHT),
     "fusion_candidates": (1, 10_000),
     "unknown_similarity_share": (0.0, 1.0),
+    "unknown_words_share": (0.0, 1.0),
     "neighbor_span": (0, 100),
     "neighbor_share": (0.0, MAX_WEIGHT),
     "passage_rank_weight": (0.0, MAX_WEIGHT),

@@ -98,6 +98,7 @@ class RankingOptions:
     fulltext_weight: float = 0.8
     fusion_candidates: int = 100  # hits fetched by each search, at least
     unknown_similarity_share: float = 0.8  # of the least similar hit: the similarity of chunks found by words alone
+    unknown_words_share: float = 0.8  # of the last of many hits by words: the words of chunks found by vectors alone
 
     # Messages of a conversation gain from those before and after them. Chosen on a development set of LoCoMo.
     neighbor_span: int = 2

@@ -141,8 +141,8 @@ model_setup: errors settings
 setup: errors model_setup platform plugins settings
 bootstrap: capabilities context errors ingest model_setup permissions platform settings store
 server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
-leaks: answers {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap bot \
-plugins rpc
+leaks: answers {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap \
+bot plugins rpc
 cli: capabilities rpc errors i18n leaks model_setup monitoring plugins server settings setup text texts
 __main__: cli
 """

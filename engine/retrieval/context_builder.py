@@ -13,6 +13,7 @@ from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source
 from engine.models import Context, ContextEntity, ContextRelation, GraphRows
+from engine.retrieval.graph.chunk_ranking import StatedChunkRanking
 from engine.retrieval.passage_scores import score_passages
 from engine.retrieval.prompt_budget import (
     JOIN_TOKENS,
@@ -25,7 +26,7 @@ from engine.retrieval.prompt_budget import (
 )
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
-from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, count_chunk_visits, vector_candidates
+from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, vector_candidates
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
 from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from engine.retrieval.results import RetrievalResult, SearchHits
@@ -131,29 +132,27 @@ class ContextBuilder:
             self.chunk_order = order_mix(self.hits.chunks, self.hits.walk, stated)
             return
         if self.ranking_options.chunk_selection == "walk":
-            rankings = [await self._rank_by_pagerank(by_entity, by_relation)]
+            rankings = [await self._rank_by_walks(by_entity, by_relation)]
         else:
             rankings = await self._select_graph_chunks(by_entity, by_relation)
         self.chunk_order = round_robin(self.hits.chunks, *rankings)
 
-    async def _rank_by_pagerank(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
-        """Rank the chunks of the graph by a random walk from the facts most similar to the question."""
+    async def _rank_by_walks(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
+        """Rank the chunks of the graph by random walks from the names of the question and the facts nearest to it."""
         if not (by_entity or by_relation) or self.hits.vectors is None:
             return []
         query, profiles = self.hits.vectors, self.hits.profile_cache
         vectors = await self._load_chunk_vectors([self.hits.chunks], by_entity, by_relation)
-        with self.searcher.stopwatch.record("walk"):
-            entities = [
-                EntityNode(view.canonical, sum(profiles.entities[id_].mentions for id_ in view.ids), chunks)
-                for view, chunks in zip(self.entities, by_entity, strict=True)
-            ]
-            facts = [
-                FactEdge(view.ends, view.weight, profiles.best_similarity(KeyKind.PAIR, view.ids), chunks)
-                for view, chunks in zip(self.relations, by_relation, strict=True)
-            ]
-            similarity = {chunk: query.find_similarity(parts) for chunk, parts in vectors.items()}
-            visits = count_chunk_visits(entities, facts, similarity, self.ranking_options)
-            return await self.searcher.sort_by_count(visits)
+        entities = [
+            EntityNode(view.canonical, sum(profiles.entities[id_].mentions for id_ in view.ids), chunks)
+            for view, chunks in zip(self.entities, by_entity, strict=True)
+        ]
+        facts = [
+            FactEdge(view.ends, view.weight, profiles.best_similarity(KeyKind.PAIR, view.ids), chunks)
+            for view, chunks in zip(self.relations, by_relation, strict=True)
+        ]
+        similarity = {chunk: query.find_similarity(parts) for chunk, parts in vectors.items()}
+        return await StatedChunkRanking(self.searcher, self.hits, self.hits.vectors).rank(entities, facts, similarity)
 
     async def _select_graph_chunks(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:
         """Select chunks of the entities, and of the relations, as LightRAG does."""

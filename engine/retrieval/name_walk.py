@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.retrieval.ranking.fusion import sort_key
 from engine.retrieval.ranking.pagerank import WalkGraph
 from engine.retrieval.ranking.walk_seeds import (
     SeedFact,
@@ -57,12 +58,16 @@ class NameWalk:
     query: SearchQuery
     vectors: QueryVectors
 
-    async def find_starts(self, profiles: ProfileCache) -> WalkStarts:
-        """The names and near relations at which the walk starts; none if the question names nothing rare enough."""
+    async def find_starts(self, profiles: ProfileCache, found: Mapping[int, float] | None = None) -> WalkStarts:
+        """The names and near relations at which the walk starts; none if the question names nothing rare enough.
+
+        `found`: the similarity of relations in `profiles` to the question; None searches for the nearest.
+        """
         named = await self.find_named_nodes()
         if not (named.entities or named.titled_chunks):
             return WalkStarts()
-        facts = await self._find_seed_facts(named, profiles)
+        near = await self._search_relations(profiles) if found is None else found
+        facts = await self._choose_seed_facts(named, near, profiles)
         degrees: dict[GraphNode, float] = {}
         degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in named.entities}
         degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in profiles.entities.values()}
@@ -106,21 +111,27 @@ class NameWalk:
             {title: chunks for title, chunks in titled.items() if title in chosen and len(chunks) < limit},
         )
 
-    async def _find_seed_facts(self, named: NamedNodes, profiles: ProfileCache) -> list[SeedFact]:
-        """The relations nearest to the question among those with a named end."""
+    async def _search_relations(self, profiles: ProfileCache) -> dict[int, float]:
+        """The relations nearest to the question, with their similarity; they are loaded into `profiles`."""
         wanted = self._options.seed_fact_candidates
         vectors = self.vectors
         hits = await self.searcher.search_vectors("relations", vectors.question, wanted, vectors.scale)
         await self.searcher.load_relations(profiles, [hit.id for hit in hits])
+        return {hit.id: hit.similarity for hit in hits if hit.id in profiles.relations}
+
+    async def _choose_seed_facts(
+        self, named: NamedNodes, near: Mapping[int, float], profiles: ProfileCache
+    ) -> list[SeedFact]:
+        """The ends of the relations nearest to the question among those with a named end."""
         ids = {entity.id for entity in named.entities}
-        facts = [hit for hit in hits if hit.id in profiles.relations and ids & set(profiles.relations[hit.id].ends)]
-        best = facts[: self._options.max_seed_facts]
-        await self.searcher.load_entities(profiles, {end for hit in best for end in profiles.relations[hit.id].ends})
+        facts = [id_ for id_ in near if ids & set(profiles.relations[id_].ends)]
+        best = sorted(facts, key=lambda id_: sort_key(near[id_]))[: self._options.max_seed_facts]
+        await self.searcher.load_entities(profiles, {end for id_ in best for end in profiles.relations[id_].ends})
         rare = max_seed_mentions(self.searcher.scope.count_chunks(), self._options)
         return [
-            SeedFact(entity.canonical, entity.mentions, hit.similarity)
-            for hit in best
-            for end in profiles.relations[hit.id].ends
+            SeedFact(entity.canonical, entity.mentions, near[id_])
+            for id_ in best
+            for end in profiles.relations[id_].ends
             if (entity := profiles.entities.get(end)) is not None and entity.mentions <= rare
         ]
 

@@ -31,8 +31,7 @@ class VectorLeg:
         cls, stack: AsyncExitStack, searcher: Searcher, text: str, embedding: Awaitable[QueryVectors]
     ) -> VectorLeg:
         """Start both searches, which end with the stack; that by words does not wait for the vector."""
-        wanted = max(searcher.question.chunk_top_k, searcher.runtime.options.ranking.fusion_candidates)
-        scope, search = searcher.scope, searcher.runtime.ledger.search
+        wanted, scope, search = _count_wanted(searcher), searcher.scope, searcher.runtime.ledger.search
 
         async def search_words() -> dict[int, float]:
             query = search.search_chunks(text, wanted, scope.scope_ids, scope.filters)
@@ -49,7 +48,8 @@ class VectorLeg:
         """The ids of the best chunks of both searches, the best first."""
         runtime, options = self.searcher.runtime, self.searcher.runtime.options.ranking
         hits, by_words = await self.by_vector, await self.by_words
-        scores = fuse_scores({hit.id: hit.similarity for hit in hits}, by_words, options)
+        similarity = {hit.id: hit.similarity for hit in hits}
+        scores = fuse_scores(similarity, by_words, _count_wanted(self.searcher), options)
         pairs = await runtime.ledger.search.find_neighbor_messages(list(scores), options.neighbor_span)
         scores = add_neighbors(scores, pairs, options.neighbor_share)
         count = Counter(map(sort_key, scores.values()))
@@ -61,3 +61,8 @@ class VectorLeg:
         """The similarity of the nearest chunks."""
         nearest = (await self.by_vector)[: self.searcher.runtime.options.ranking.prior_chunks]
         return {hit.id: hit.similarity for hit in nearest}
+
+
+def _count_wanted(searcher: Searcher) -> int:
+    """The number of chunks that each search fetches."""
+    return max(searcher.question.chunk_top_k, searcher.runtime.options.ranking.fusion_candidates)

@@ -6,11 +6,19 @@ import ctypes
 import gc
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
 
-from engine.memory import GC_THRESHOLD, configure_malloc, pause_garbage_collection, raise_gc_threshold, trim_heap
+from engine.memory import (
+    GC_THRESHOLD,
+    configure_malloc,
+    free_import_garbage,
+    pause_garbage_collection,
+    raise_gc_threshold,
+    trim_heap,
+)
 
 needs_glibc = pytest.mark.skipif(
     not Path("/proc/self/status").exists() or not hasattr(ctypes.CDLL(None), "mallopt"), reason="needs Linux with glibc"
@@ -87,3 +95,15 @@ def test_garbage_collection_pauses_and_goes_on_as_it_was() -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_garbage_of_a_large_import_is_freed_while_collection_pauses() -> None:
+    class Left:
+        def __init__(self) -> None:
+            self.own = self
+
+    with pause_garbage_collection():
+        left = weakref.ref(Left())
+        assert left() is not None
+        free_import_garbage()
+        assert left() is None

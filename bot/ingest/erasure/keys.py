@@ -14,17 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 KEY_FILE = "receipt.key"  # in the data directory
 SEED_BYTES, NAME_BYTES, KEY_ID_LENGTH = 32, 16, 16
 PREFIX = "threadlore-receipt-key-1 "
-_RAW = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class InstallationKey:
     @property
     def public_key(self) -> str:
         """The public key (Ed25519) in base64."""
-        return b64encode(self._open().public_key().public_bytes(*_RAW)).decode()
+        return b64encode(self._open().public_key().public_bytes_raw()).decode()
 
     @property
     def id(self) -> str:
@@ -54,6 +53,9 @@ class InstallationKey:
         return urlsafe_b64encode(found[:NAME_BYTES]).decode().rstrip("=")
 
     def _open(self) -> Ed25519PrivateKey:
+        # Most commands and most hours of a bot sign nothing; the library takes 9 MiB.
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
         return Ed25519PrivateKey.from_private_bytes(self.seed)
 
 
@@ -69,6 +71,9 @@ def compute_key_id(public_key: str) -> str:
 
 def is_signed(message: bytes, signature: str, public_key: str) -> bool:
     """Whether a message has this signature by this key; False for what is none."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  - as above
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
     try:
         Ed25519PublicKey.from_public_bytes(b64decode(public_key, validate=True)).verify(
             b64decode(signature, validate=True), message

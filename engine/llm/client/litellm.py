@@ -35,7 +35,7 @@ from engine.llm.wire.reply_parts import (
     keep_unprocessable_errors,
     refusal_error,
 )
-from engine.memory import pause_garbage_collection
+from engine.memory import free_import_garbage, pause_garbage_collection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -161,6 +161,7 @@ def load_litellm() -> Any:
     with pause_garbage_collection():
         litellm: Any = importlib.import_module("litellm")
     release_parsed_tokenizer()
+    free_import_garbage()
     accept_content_lists()
     keep_unprocessable_errors()
     litellm.telemetry = False

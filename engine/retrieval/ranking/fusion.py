@@ -42,17 +42,20 @@ def reciprocal_rank_fusion(*rankings: tuple[float, Sequence[Key]], damping: int)
 
 
 def fuse_scores(
-    similarity: Mapping[Key, float], bm25: Mapping[Key, float], options: RankingOptions
+    similarity: Mapping[Key, float], bm25: Mapping[Key, float], fetched: int, options: RankingOptions
 ) -> dict[Key, float]:
     """Scores of chunks by the vector search and the full-text search: each one's share of its best score, weighted.
 
-    A chunk that the vector search did not fetch is taken to be less similar than all those that it did.
+    A chunk that only one search found is taken to be a little less close by the other than all those that it did find;
+    by words the less, the fewer chunks have any: of `fetched` ones the last is one of many that hardly match, and a
+    chunk without words must not fall behind these.
     """
     vectors = _shares({key: max(0.0, value) for key, value in similarity.items()})
-    unknown = options.unknown_similarity_share * min(vectors.values(), default=0.0)
+    unlike = options.unknown_similarity_share * min(vectors.values(), default=0.0)
     words = _shares(bm25)
+    unnamed = options.unknown_words_share * min(words.values(), default=0.0) * min(1.0, len(words) / fetched)
     return {
-        key: options.vector_weight * vectors.get(key, unknown) + options.fulltext_weight * words.get(key, 0.0)
+        key: options.vector_weight * vectors.get(key, unlike) + options.fulltext_weight * words.get(key, unnamed)
         for key in dict.fromkeys([*similarity, *bm25])
     }
 

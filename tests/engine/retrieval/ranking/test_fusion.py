@@ -87,13 +87,22 @@ def test_k9_a_reranker_orders_items(scores: list[float | None], limit: int, mini
     ],
 )
 def test_chunks_are_ranked_by_both_scores(similarity: dict[str, float], bm25: dict[str, float], order: str) -> None:
-    assert rank_by_score(fuse_scores(similarity, bm25, RANKING), {}) == list(order)
+    assert rank_by_score(fuse_scores(similarity, bm25, 100, RANKING), {}) == list(order)
 
 
 def test_a_similarity_below_that_of_unrelated_texts_counts_nothing() -> None:
     similarity, bm25 = {"near": 0.5, "far": -0.4, "farther": -0.6}, {"farther": 1.0, "far": 1.0}
-    scores = fuse_scores(similarity, bm25, RANKING)
+    scores = fuse_scores(similarity, bm25, 100, RANKING)
     assert scores["far"] == scores["farther"] == RANKING.fulltext_weight
+
+
+@pytest.mark.parametrize(
+    ("fetched", "place"),
+    [pytest.param(10, 1, id="of many that hardly match"), pytest.param(10_000, -1, id="of the few that match")],
+)
+def test_a_chunk_without_words_does_not_fall_behind_one_that_hardly_has_any(fetched: int, place: int) -> None:
+    similarity, bm25 = {"near": 0.6, "unnamed": 0.5}, {"near": 10.0} | dict.fromkeys("abcdefghi", 4.0)
+    assert rank_by_score(fuse_scores(similarity, bm25, fetched, RANKING), {})[place] == "unnamed"
 
 
 def test_a_message_gains_a_share_of_its_best_neighbor() -> None:
