@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import EXIT_FAILED, JsonOption, SpaceOption, perform_request, run_command
+from bot.cli.runner import EXIT_FAILED, JsonOption, SpaceOption, perform_request, run_command, show_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,7 +192,6 @@ def _perform_rehearsed(
     async def work(common: GlobalOptions) -> int:
         from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
-        from bot.cli.render.tables import to_json  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
         settings, screen = common.load_settings(space=space), Screen(common.clock)
@@ -205,9 +204,7 @@ def _perform_rehearsed(
                     screen.err.print(asked.refused if sys.stdin.isatty() else f"{asked.refused} Confirm it with --yes.")
                     return EXIT_FAILED
             stream = service.perform(AtSpace(settings.space, replace(asked.request, confirmed=True)))
-            results = await (screen.collect(stream) if as_json else screen.show(stream))
-        if as_json:
-            screen.out.out(to_json(results), highlight=False)
+            results = await show_results(screen, stream, as_json=as_json)
         return exit_code(results)
 
     run_command(context, work)
