@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup
+from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup, sources
 from bot.cli.access import leaks, mcp, receipts, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
 from bot.cli.overviews import contradictions, decisions, faq, readers, watches
 from bot.cli.runner import GlobalOptions, run_command
-from bot.cli.sources import command as sources
 from engine import Clock
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.

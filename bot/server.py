@@ -25,7 +25,7 @@ from bot.rpc import lifecycle, socket, standby
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
 from engine.errors import LOST, DatabaseLost, EngineError
-from engine.llm.client.client import CallObservers
+from engine.llm.client.protocol import CallObservers
 from engine.scheduling.supervisor import describe_error
 from engine.scheduling.tasks import cancel_tasks, child_task
 

@@ -5,7 +5,7 @@ python -m scripts.catalogs prints the sentences that a catalog lacks.
 
 from __future__ import annotations
 
-from bot.i18n.catalogs import CATALOGS, TRANSLATIONS, find_catalog
+from bot.i18n import CATALOGS, TRANSLATIONS, find_catalog
 from tests.support.catalogs import extract_messages, list_flaws, read_catalog, write_catalog
 
 TEMPLATE = CATALOGS / "threadlore.pot"

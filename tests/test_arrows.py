@@ -233,7 +233,6 @@ memory:
 models:
 options:
 parsers: base chat_export converted.service dates registry sandbox.origins sandbox.probe sandbox.state
-retrieval: graph.records
 scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
 text: author_request cleanup conversations.disentanglement conversations.windows message_line names overview_request \

@@ -10,6 +10,8 @@ from tests.support.source_trees import list_modules, list_nodes
 # Upward calls: what a part asks of whoever made it.
 UPWARD = {
     "AnswerCorrector.sleep": "tests pass time",
+    "CallObservers.call": "calls are measured by the program",
+    "CallObservers.outcome": "outcomes are counted by the program",
     "CircuitBreaker.is_fault": "what is a fault depends on the kind of call",
     "DigestWriter.pending_syncs": "a digest waits for channels that are still being read",
     "DiskReserve.find_disk": "tests have disks of their own",

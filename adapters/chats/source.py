@@ -11,7 +11,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from adapters.chats.joining import join_exports
-from adapters.common.export_folder import clean_upload, read_bytes, split_into_pages
+from adapters.common.export_folder import clean_upload, count_up, read_bytes, split_into_pages
 from bot.platform.history_source import Omissions
 from bot.platform.models import Channel, Location, Message, Person, Upload
 from bot.platform.traits import PlatformTraits
@@ -118,7 +118,7 @@ class ExportedChats:
             self.people[person] = Person(person, author)
             uploads = tuple(self._find_files(chat, line))
             yield Message(
-                id=line.id or _count_up(f"{line.time.timestamp():.0f}", taken),
+                id=line.id or count_up(f"{line.time.timestamp():.0f}", taken),
                 location=location,
                 author=person,
                 text=line.text,
@@ -137,15 +137,6 @@ class ExportedChats:
                 yield clean_upload(Upload(sha256(path.encode()).hexdigest()[:20], name, 0, kind, path))
             else:
                 self.omissions.note(NOT_EXPORTED, chat.name, name)
-
-
-def _count_up(id_: str, taken: set[str]) -> str:
-    """The id, numbered if it is taken; now it is taken."""
-    number, free = 1, id_
-    while free in taken:
-        number, free = number + 1, f"{id_}-{number + 1}"
-    taken.add(free)
-    return free
 
 
 def plain_text_of(html: str) -> str:

@@ -158,3 +158,13 @@ def split_into_pages(messages: Iterable[Message]) -> Iterator[list[Message]]:
             page = {}
     if page:
         yield list(page.values())
+
+
+def count_up(id_: str, taken: set[str]) -> str:
+    """The id, numbered if it is taken; now it is taken."""
+    number, free = 1, id_
+    while free in taken:
+        number += 1
+        free = f"{id_}-{number}"
+    taken.add(free)
+    return free

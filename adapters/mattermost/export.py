@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.export_folder import read_bytes, split_into_pages
+from adapters.common.export_folder import count_up, read_bytes, split_into_pages
 from adapters.mattermost import posts
 from adapters.mattermost.lines import ExportLines, PostIndex, find_lines, open_export_folder
 from bot.platform.history_source import Omissions
@@ -209,7 +209,7 @@ class MattermostExport:
         for offset in self._rooms[location.room].posts.list_offsets():
             line = self._lines.read_at(offset)
             post = line[str(line["type"])]
-            id_ = posts.count_up(str(posts.parse_time(post["create_at"])), ids)
+            id_ = count_up(str(posts.parse_time(post["create_at"])), ids)
             try:
                 yield from map(self._mark_bot, posts.parse_thread(post, location, id_, self._find_file))
             except MALFORMED:

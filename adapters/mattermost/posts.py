@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.export_folder import clean_upload
+from adapters.common.export_folder import clean_upload, count_up
 from adapters.common.json_fields import get_rows, get_text, join_lines
 from bot.platform.models import Message, Upload
 
@@ -46,16 +46,6 @@ def parse_time(found: Any) -> int:
     """Milliseconds since 1970. Raises ValueError and TypeError unless they are a time."""
     datetime.fromtimestamp(int(found) / 1000, UTC)
     return int(found)
-
-
-def count_up(id_: str, taken: set[str]) -> str:
-    """The id, numbered if it is taken; now it is taken."""
-    number, free = 1, id_
-    while free in taken:
-        number += 1
-        free = f"{id_}-{number}"
-    taken.add(free)
-    return free
 
 
 def count_notices(post: Mapping[str, Any]) -> int:

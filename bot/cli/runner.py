@@ -194,11 +194,20 @@ def perform_request(
                 if not await accept_estimate(screen, service.perform(AtSpace(settings.space, estimate)), asked):
                     return EXIT_FAILED
             stream = service.perform(AtSpace(settings.space, request))
-            results = await (screen.collect(stream) if as_json else screen.show(stream))
-        if as_json:
-            from bot.cli.render.tables import to_json  # noqa: PLC0415  - keeps --help fast
-
-            screen.out.out(to_json(results), highlight=False)
+            results = await show_results(screen, stream, as_json=as_json)
         return exit_code(results)
 
     run_command(context, work)
+
+
+async def show_results(
+    screen: Screen, stream: AsyncGenerator[OperationResult], *, as_json: bool
+) -> list[OperationResult]:
+    """Show results as they arrive, or all of them as JSON; returns them."""
+    if not as_json:
+        return await screen.show(stream)
+    from bot.cli.render.tables import to_json  # noqa: PLC0415  - keeps --help fast
+
+    results = await screen.collect(stream)
+    screen.out.out(to_json(results), highlight=False)
+    return results

@@ -18,10 +18,9 @@ from bot.capabilities.table import list_rows
 from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
-from bot.commands.facts import history
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import contradictions, decisions, faq, readers, report, watch
+from bot.commands.overviews import contradictions, decisions, faq, history, readers, report, watch
 from bot.commands.personal import my_data
 from bot.commands.review import expert, unanswered, verify
 from bot.errors import PlatformError, TooManyRequests

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
+    from bot.platform.events import ButtonPressed
     from bot.platform.models import (
         AnswerFooter,
         Button,
@@ -39,6 +40,12 @@ class ReplyTarget:
     handle: str = ""
     reply_ref: str = ""
     asked_at: datetime | None = None
+
+    @classmethod
+    def of_presser(cls, pressed: ButtonPressed, answer: str = "") -> ReplyTarget:
+        """Where the person who pressed a button alone sees what is said to it."""
+        return cls(answer, pressed.location, pressed.person, private=True, handle=pressed.handle)
+
     is_new: bool = False
     progress_buttons: tuple[Button, ...] = ()
 

@@ -63,6 +63,7 @@ from bot.store.credentials.access_tokens import AccessTokens
 from bot.store.credentials.installations import Installations, InstallationStates
 from bot.store.documents import Conversations, Files
 from bot.store.erasure.affected import AffectedAnswers
+from bot.store.erasure.personal_records import PersonalRecords
 from bot.store.erasure.receipts import ErasureReceipts
 from bot.store.event_queue import EventQueueTable
 from bot.store.messages import Messages, UnconfirmedDeletions
@@ -84,7 +85,6 @@ from bot.store.models import (
     UnreadFile,
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts, UsageRow
-from bot.store.personal.records import PersonalRecords
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
 from bot.store.review.correction_changes import CorrectionChanges, RecordedChange
 from bot.store.review.experts import Expert, Experts

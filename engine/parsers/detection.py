@@ -17,9 +17,9 @@ from engine.errors import (
     UnsupportedFormat,
 )
 from engine.parsers.archives.iwork import is_iwork
+from engine.parsers.archives.old_office import is_from_before_1997, is_locked
 from engine.parsers.base import MIN_BOMB_SIZE, ZIP_ERRORS
 from engine.parsers.encodings.text_formats import detect_text, find_text_format, is_text
-from engine.parsers.formats.old_office.locks import is_from_before_1997, is_locked
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-from bot.i18n.catalogs import find_catalog
+from bot.i18n import find_catalog
 from tests.support.source_trees import ROOT, list_modules, list_nodes, relative_name
 
 if TYPE_CHECKING:

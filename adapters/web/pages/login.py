@@ -19,6 +19,8 @@ from bot.listeners.attempts import Attempts
 from engine.errors import DocumentTooLarge, EngineError
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from adapters.web.oauth.options import LoginOptions
     from engine import Clock
 
@@ -82,8 +84,13 @@ async def log_in(http: Request) -> Response:
     except InvalidToken as error:
         failures.record(address)
         return render_login(http, target, str(error), 401)
-    if (former := get_cookie(http)) != token:
-        await end_login(http, former)
+    return await keep_login(http, token, {get_cookie(http)}, target)
+
+
+async def keep_login(http: Request, token: str, former: AbstractSet[str], target: str) -> Response:
+    """Keep a token in the browser instead of its former ones, and open a page."""
+    for other in former - {token}:
+        await end_login(http, other)
     response = RedirectResponse(target, 303)
     set_cookie(http, response, token)
     return response

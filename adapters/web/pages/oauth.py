@@ -12,14 +12,13 @@ from starlette.exceptions import HTTPException
 from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_attempt
 from adapters.web.operations import log_in
 from adapters.web.pages.guard import to_local_path
-from adapters.web.pages.login import end_login, render_login
+from adapters.web.pages.login import keep_login, render_login
 from adapters.web.pages.session import (
     delete_attempt_cookie,
     get_address,
     get_attempt_cookie,
     get_cookie,
     set_attempt_cookie,
-    set_cookie,
 )
 from bot.errors import NotAllowed, PlatformError
 
@@ -82,11 +81,7 @@ async def _complete(http: Request, attempt: LoginAttempt, code: str) -> Response
         log.warning("login.failed", provider=attempt.provider, error=type(error).__name__)
         failures.record(address)
         return render_login(http, target, str(error), 401)
-    for former in {attempt.former, get_cookie(http)} - {token}:
-        await end_login(http, former)
-    response = RedirectResponse(target, 303)
-    set_cookie(http, response, token)
-    return response
+    return await keep_login(http, token, {attempt.former, get_cookie(http)}, target)
 
 
 def _get_options(http: Request, provider: str) -> LoginOptions:

@@ -15,6 +15,7 @@ from bot.answers.control.audit_events import DOOR, describe_sharing, find_place
 from bot.answers.control.sources import describe_sources
 from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
+from bot.answers.renewal.merging import result_of
 from bot.answers.request import shared_answer_id
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
@@ -27,7 +28,7 @@ from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
-from bot.store import AnswerResult, Subject
+from bot.store import Subject
 from bot.store.audit.chain import AuditEvent
 from bot.text import splitting
 from bot.text.speech.mentions import strip_mention
@@ -74,7 +75,7 @@ class AnswerButtons:
         except PermissionDenied as error:
             notice = await self.context.describe_error(error, clicked.location)
         if notice:
-            target = ReplyTarget(clicked.value, clicked.location, clicked.person, private=True, handle=clicked.handle)
+            target = ReplyTarget.of_presser(clicked, clicked.value)
             await self.context.send_private(target, notice if isinstance(notice, Card) else Card(notice))
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
@@ -207,10 +208,9 @@ class AnswerButtons:
             await reply.finish(splitting.split_message(text, platform.limits.max_length), below)
         finally:
             await answers.save_reply_ref(shared.id, reply.reply_ref)
-        outcome = AnswerResult(
-            stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms, stored.shown_keys
-        )
-        if not await answers.finish(shared.id, outcome, await describe_sharing(self.context, stored, shared.id)):
+        if not await answers.finish(
+            shared.id, result_of(stored), await describe_sharing(self.context, stored, shared.id)
+        ):
             await reply.replace(gettext(texts.SOURCE_REMOVED))
         return True
 

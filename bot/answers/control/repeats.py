@@ -43,8 +43,7 @@ class AnswerRepeater:
     async def handle(self, pressed: ButtonPressed) -> None:
         """Answer again, or tell the person why not. Raises PlatformError."""
         if notice := await self._repeat(pressed):
-            target = ReplyTarget("", pressed.location, pressed.person, private=True, handle=pressed.handle)
-            await self._context.send_private(target, Card(notice))
+            await self._context.send_private(ReplyTarget.of_presser(pressed), Card(notice))
 
     async def begin_edited(self, message: Message) -> None:
         """Begin to answer a question again because its author reworded it; durable when it returns.

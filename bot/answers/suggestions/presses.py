@@ -34,8 +34,7 @@ class SuggestionPresses:
     async def handle(self, pressed: ButtonPressed) -> None:
         """Ask the question, or tell the person why not. Raises PlatformError."""
         if notice := await self._ask(pressed):
-            target = ReplyTarget("", pressed.location, pressed.person, private=True, handle=pressed.handle)
-            await self._context.send_private(target, Card(notice))
+            await self._context.send_private(ReplyTarget.of_presser(pressed), Card(notice))
 
     async def post_failure(self, pressed: ButtonPressed, error: Exception) -> None:
         """Report that a suggested question could not be answered."""

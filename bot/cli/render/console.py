@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -91,25 +92,26 @@ class Screen:
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
         """Show results as they arrive, and return all of them, progress and text pieces included."""
-        collected: list[OperationResult] = []
         self._wrap = LineWrapper(min(self.out.width, MAX_WIDTH) if self.out.is_terminal else 0)
-        try:
-            async with aclosing(stream):
-                async for event in stream:
-                    self._show_result(event)
-                    collected.append(event)
-        finally:
-            self._stop_bars()
-        return collected
+        return await self._collect(stream, self._show_result)
 
     async def collect(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
         """Show only progress, and return all results."""
+
+        def show(event: OperationResult) -> None:
+            if isinstance(event, results.ProgressUpdate):
+                self._show_progress(event)
+
+        return await self._collect(stream, show)
+
+    async def _collect(
+        self, stream: AsyncGenerator[OperationResult], show: Callable[[OperationResult], None]
+    ) -> list[OperationResult]:
         collected: list[OperationResult] = []
         try:
             async with aclosing(stream):
                 async for event in stream:
-                    if isinstance(event, results.ProgressUpdate):
-                        self._show_progress(event)
+                    show(event)
                     collected.append(event)
         finally:
             self._stop_bars()

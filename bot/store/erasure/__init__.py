@@ -1,1 +1,1 @@
-"""What erasures take from the bot's tables, and the receipts that say so afterwards."""
+"""What the bot's tables hold about a person, what erasures take from them, and the receipts that say so afterwards."""

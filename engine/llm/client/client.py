@@ -16,7 +16,15 @@ from engine.llm.client.content import render_content
 from engine.llm.client.errors import NO_API_HINT, map_error
 from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import UNFINISHED, DescribingProvider, ModelTraits, StreamDelta, TokenUsage
+from engine.llm.client.protocol import (
+    UNFINISHED,
+    UNOBSERVED,
+    CallObservers,
+    DescribingProvider,
+    ModelTraits,
+    StreamDelta,
+    TokenUsage,
+)
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
 from engine.llm.config import CallTimeouts
@@ -35,7 +43,6 @@ if TYPE_CHECKING:
     from engine.clock import Clock
     from engine.llm.client.protocol import CallParameters, ChatReply, Provider
     from engine.llm.config import ModelConfig
-    from engine.llm.formats.outcomes import Outcome
     from engine.models import LLMMessage
     from engine.usage import Purpose, UsageMeter
 
@@ -91,25 +98,6 @@ class Caller:
 
 
 LONG_REPLY = 50_000  # characters that take some milliseconds to read
-
-
-def _ignore(*_observed: object) -> None:
-    """Observe nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallObservers:
-    """Who is told of calls.
-
-    `call` receives the purpose and the seconds of each finished call, without its wait for a slot; `outcome` the
-    purpose of a reply and what it gave, from those who judge it.
-    """
-
-    call: Callable[[Purpose, float], None] = _ignore
-    outcome: Callable[[Purpose, Outcome], None] = _ignore
-
-
-UNOBSERVED = CallObservers()
 
 
 class ModelClient:

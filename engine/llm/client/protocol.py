@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from engine import errors
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     import numpy as np
+
+    from engine.llm.formats.outcomes import Outcome
+    from engine.usage import Purpose
 
 SETTINGS_PREFIX = "THREADLORE_"  # prefix of settings; the tokens of chat platforms must not reach the provider process
 UNFINISHED = "unfinished"  # finish reason of a stream that ended without one
@@ -83,6 +86,25 @@ class ModelTraits:
     price_known: bool = False
     input_price: float = 0.0
     output_price: float = 0.0
+
+
+def _ignore(*_observed: object) -> None:
+    """Observe nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallObservers:
+    """Who is told of calls.
+
+    `call` receives the purpose and the seconds of each finished call, without its wait for a slot; `outcome` the
+    purpose of a reply and what it gave, from those who judge it.
+    """
+
+    call: Callable[[Purpose, float], None] = _ignore
+    outcome: Callable[[Purpose, Outcome], None] = _ignore
+
+
+UNOBSERVED = CallObservers()
 
 
 class Provider(Protocol):

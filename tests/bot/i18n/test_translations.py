@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.i18n.catalogs import CATALOGS, TRANSLATIONS
+from bot.i18n import CATALOGS, TRANSLATIONS
 from tests.support.catalogs import extract_messages, list_flaws, read_catalog
 
 

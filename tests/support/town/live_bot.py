@@ -17,7 +17,7 @@ from bot import bootstrap
 from bot.bootstrap import EngineModels
 from bot.bot import Bot
 from bot.dispatch.dispatcher import AttachedPlatforms
-from bot.i18n.catalogs import list_translations
+from bot.i18n import list_translations
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.texts import review as review_texts

@@ -37,6 +37,11 @@ class CorrectionRecord(NamedTuple):
     description: str
 
     @property
+    def names(self) -> set[str]:
+        """Both names, or the only one."""
+        return {self.a, self.b} - {""}
+
+    @property
     def identity(self) -> tuple[str, ...]:
         """What makes it the same correction: how a person wrote the target of a merge does not."""
         return (self.kind, self.a, self.b, "" if self.kind == "merge" else self.description)

@@ -108,7 +108,7 @@ class Corrections(Topic[Place_co]):
         Raises CorrectionChanged if that is not the present state, so that of two undos at once one succeeds.
         """
         made, removed = to_records(change.made), to_records(change.removed)
-        names = _list_names(made | removed)
+        names = {name for record in made | removed for name in record.names}
         return self._observe((space, room), names, partial(self._reverse, (space, room), made, removed))
 
     def _observe(
@@ -131,7 +131,7 @@ class Corrections(Topic[Place_co]):
 
     def _reverse(self, place: tuple[str, str], made: set[CorrectionRecord], removed: set[CorrectionRecord]) -> None:
         id_, _ = self._resolve_place(*place)
-        present = self._load_records(id_, _list_names(made | removed))
+        present = self._load_records(id_, {name for record in made | removed for name in record.names})
         replaced, undone = {record.key for record in removed}, {record.identity for record in made}
         others = [record for record in present if record.identity not in undone]
         if len(present) - len(others) < len(undone) or any(other.key in replaced for other in others):
@@ -397,7 +397,3 @@ class Corrections(Topic[Place_co]):
             (id_list(ends), id_list(ends)),
         )
         return {id_ for row in rows for id_ in row if id_}
-
-
-def _list_names(records: Iterable[CorrectionRecord]) -> set[str]:
-    return {name for record in records for name in (record.a, record.b) if name}

@@ -10,9 +10,9 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, ModelRefused, ModelTimeout
-from engine.llm.client.client import CallObservers, ChatRequest, ModelClient
+from engine.llm.client.client import ChatRequest, ModelClient
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import CallParameters, StreamDelta
+from engine.llm.client.protocol import CallObservers, CallParameters, StreamDelta
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.models import LLMMessage
 from engine.usage import UsageMeter

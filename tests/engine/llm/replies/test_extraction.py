@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.errors import NothingGiven
-from engine.llm.client.client import CallObservers
+from engine.llm.client.protocol import CallObservers
 from engine.llm.formats.outcomes import Outcome
 from engine.llm.replies.extraction import split_text
 from engine.models import Excerpt, Extraction, Link, Mention

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from bot.cli.sources.command import parse_option
+from bot.cli.sources import parse_option
 
 
 def test_the_file_of_a_secret_is_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import JsonOption, SpaceOption, perform_request
-from bot.cli.sources.confirmation import Rehearsed, perform_rehearsed
+from bot.cli.runner import EXIT_FAILED, JsonOption, SpaceOption, perform_request, run_command, show_results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bot.capabilities.results import OperationResult
+    from bot.capabilities.sources.requests import AddSource, RemoveSource
+    from bot.cli.runner import GlobalOptions
 
 ABOUT = """Sources outside of the chat: folders, git repositories, websites and mailboxes that are read regularly.
 
@@ -73,8 +77,8 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
 
     options = tuple(parse_option(text) for text in option or ())
     request = AddSource(resolve_address(address), into, name, source_kind=kind, minutes=every, options=options)
-    rehearsed = Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
-    perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
+    rehearsed = _Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
+    _perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
 
 
 @source.command("list")
@@ -95,8 +99,8 @@ def remove(
     """Remove a source and forget all that was read of it; first say what goes."""
     from bot.capabilities.sources.requests import RemoveSource  # noqa: PLC0415  - keeps --help fast
 
-    rehearsed = Rehearsed(RemoveSource(name), "Forget it?", "Nothing was removed.", yes=yes)
-    perform_rehearsed(context, rehearsed, as_json=as_json)
+    rehearsed = _Rehearsed(RemoveSource(name), "Forget it?", "Nothing was removed.", yes=yes)
+    _perform_rehearsed(context, rehearsed, as_json=as_json)
 
 
 @source.command()
@@ -163,3 +167,48 @@ def parse_option(text: str) -> tuple[str, str]:
     if not (name and equals):
         raise typer.BadParameter("Expected NAME=VALUE.")
     return name, resolve_option(name, value, str(Path.cwd()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rehearsed:
+    """A request that is confirmed: what is asked, what is said if it is refused, and whether nobody is asked."""
+
+    request: AddSource | RemoveSource
+    question: str
+    refused: str
+    yes: bool = False
+
+
+def _perform_rehearsed(
+    context: typer.Context,
+    asked: _Rehearsed,
+    *,
+    space: str = "",
+    as_json: bool = False,
+    exit_code: Callable[[Sequence[OperationResult]], int] = lambda _: 0,
+) -> None:
+    """Say what a request does, ask, and perform it."""
+
+    async def work(common: GlobalOptions) -> int:
+        from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
+        from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+
+        settings, screen = common.load_settings(space=space), Screen(common.clock)
+        async with connect_or_open(settings, common.clock) as service:
+            if not asked.yes:
+                rehearsal = service.perform(AtSpace(settings.space, asked.request))
+                shown = Screen(common.clock, screen.err, screen.err) if as_json else screen
+                await shown.show(rehearsal)
+                if not await asyncio.to_thread(_confirm, asked.question):
+                    screen.err.print(asked.refused if sys.stdin.isatty() else f"{asked.refused} Confirm it with --yes.")
+                    return EXIT_FAILED
+            stream = service.perform(AtSpace(settings.space, replace(asked.request, confirmed=True)))
+            results = await show_results(screen, stream, as_json=as_json)
+        return exit_code(results)
+
+    run_command(context, work)
+
+
+def _confirm(question: str) -> bool:
+    return sys.stdin.isatty() and typer.confirm(question, default=False, err=True)

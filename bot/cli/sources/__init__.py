@@ -1,1 +1,0 @@
-"""Commands for sources of documents: source add, list, remove and sync."""

@@ -1,1 +1,0 @@
-"""Commands about what is known of a subject."""

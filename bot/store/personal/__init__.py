@@ -1,1 +1,0 @@
-"""What the bot's tables hold about one person."""

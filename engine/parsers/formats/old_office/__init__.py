@@ -1,1 +1,0 @@
-"""Office files of before 2007 (DOC, XLS, PPT)."""
