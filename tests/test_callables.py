@@ -58,6 +58,7 @@ OF_VALUES = {
     ),
     *("PackedFile.unpack", "_ServiceApi.read"),
     *("TopicMethod.function", "MemoryCopy.load", "SharedCallLimits.execute"),
+    *("VectorCopies.connect", "WordCopies.connect", "WordCopy.want"),  # connections of the store that is copied
 }
 
 

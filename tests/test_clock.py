@@ -57,9 +57,13 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
     },
     "a database": {
         "bot/store/shared/visibility.py": SHARED,
+        "engine/storage/ledger/postgres/word_copy/source.py": SHARED,
+        "engine/storage/ledger/schema/postgres.sql": SHARED,
+        "engine/storage/ledger/schema/search_changes.py": SHARED,
         "engine/storage/postgres/call_limits.py": SHARED,
         "engine/storage/postgres/process_statements.py": SHARED,
         "engine/storage/postgres/postgres.sql": SHARED,
+        "engine/storage/vectors/pgvector_copy/change_log.py": SHARED,
     },
     "a file system": {
         "adapters/sources/folder.py": "identifies a version of a file",

@@ -16,7 +16,7 @@ from psycopg.errors import ReadOnlySqlTransaction
 from engine.scheduling.tasks import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.ledger.postgres.word_copy.source import (
-    Moment,
+    IndexMoment,
     delete_old,
     find_present,
     find_unseen,
@@ -46,7 +46,7 @@ class WordCopy:
         self._want = want
         self._lock = threading.Lock()
         self._arrays: WordArrays | None = None
-        self._seen = Moment("", None)
+        self._seen = IndexMoment("", None)
         self.is_wanted = False
         self._is_too_large = not max_bytes
 

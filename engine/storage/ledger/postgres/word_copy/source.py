@@ -46,7 +46,7 @@ HASH_TERMS = (
 )
 
 
-class Moment(NamedTuple):
+class IndexMoment(NamedTuple):
     """A state of the database: a snapshot, and the server's time."""
 
     snapshot: str
@@ -59,15 +59,15 @@ class Moment(NamedTuple):
         return int(end), -len(running.split(",") if running else ())
 
 
-class Unseen(NamedTuple):
+class ChangedRows(NamedTuple):
     """The ids of rows that changed until a moment; they may be incomplete if `is_outdated`. None: all were deleted."""
 
-    until: Moment
+    until: IndexMoment
     is_outdated: bool
     ids: set[int] | None
 
 
-class Block(NamedTuple):
+class TermBlock(NamedTuple):
     """Rows as columns, the number of terms of each, and the terms with their frequencies."""
 
     rows: dict[str, np.ndarray]
@@ -76,18 +76,18 @@ class Block(NamedTuple):
     times: np.ndarray
 
 
-def find_present(raw: Raw) -> Moment:
+def find_present(raw: Raw) -> IndexMoment:
     """The state of the database that the transaction sees."""
     [row] = raw.execute(FIND_PRESENT).fetchall()
-    return Moment(*row)
+    return IndexMoment(*row)
 
 
-def find_unseen(raw: Raw, kind: KeyKind, since: Moment) -> Unseen:
+def find_unseen(raw: Raw, kind: KeyKind, since: IndexMoment) -> ChangedRows:
     """The changes that the transaction sees, and that an earlier state did not include."""
     rows = raw.execute(FIND_UNSEEN, (since.snapshot, since.at, MAX_AGE_HOURS, int(kind))).fetchall()
     changes = [ids for *_, ids, is_empty in rows if not is_empty]
     changed = None if any(ids is None for ids in changes) else {id_ for ids in changes for id_ in ids}
-    return Unseen(Moment(*rows[0][:2]), rows[0][2], changed)
+    return ChangedRows(IndexMoment(*rows[0][:2]), rows[0][2], changed)
 
 
 def delete_old(raw: Raw) -> None:
@@ -100,7 +100,7 @@ def hash_terms(raw: Raw, terms: Sequence[str]) -> list[int]:
     return [number for (number,) in raw.execute(HASH_TERMS, (list(terms),)).fetchall()]
 
 
-def read_all(raw: Raw, kind: KeyKind) -> Iterator[Block]:
+def read_all(raw: Raw, kind: KeyKind) -> Iterator[TermBlock]:
     """All rows of an index. Those that change meanwhile may be old, missing or there twice."""
     [[pages]] = raw.execute(COUNT_PAGES, (TABLES[kind][0],)).fetchall()
     statement = _build_statement(kind, PAGES)
@@ -108,7 +108,7 @@ def read_all(raw: Raw, kind: KeyKind) -> Iterator[Block]:
         yield from _read(raw, statement, (f"({first},0)", f"({first + BLOCK_PAGES},0)"))
 
 
-def read_ids(raw: Raw, kind: KeyKind, ids: Sequence[int]) -> Iterator[Block]:
+def read_ids(raw: Raw, kind: KeyKind, ids: Sequence[int]) -> Iterator[TermBlock]:
     """The rows of some ids, as the transaction sees them."""
     return _read(raw, _build_statement(kind, IDS), (list(ids),))
 
@@ -118,7 +118,7 @@ def _build_statement(kind: KeyKind, where: str) -> str:
     return COLUMNS.format(table=table, room=room, length=length, where=where)
 
 
-def _read(raw: Raw, statement: str, parameters: Sequence[object]) -> Iterator[Block]:
+def _read(raw: Raw, statement: str, parameters: Sequence[object]) -> Iterator[TermBlock]:
     """One block, or none if there are no rows."""
     [columns] = raw.execute(statement, parameters, binary=True).fetchall()
     if columns[0] is None:
@@ -128,4 +128,4 @@ def _read(raw: Raw, statement: str, parameters: Sequence[object]) -> Iterator[Bl
         name: np.frombuffer(column, type_) for (name, type_), column in zip(ROW_COLUMNS.items(), numbers, strict=True)
     }
     held = np.frombuffer(terms, TERM_COLUMNS)
-    yield Block(rows, np.frombuffer(counts, ">i4"), held["term"], held["times"])
+    yield TermBlock(rows, np.frombuffer(counts, ">i4"), held["term"], held["times"])
