@@ -155,6 +155,16 @@ _STUCK = re.compile(
 )
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _POLITE_END = re.compile(r" (?:please|pls|bitte|svp|stp|sil (?:te|vous) pla[iî]t|por favor)\Z")
+# Passes a question on: "Ron wants to know if the hall is heated".
+_PASSED_ON = re.compile(
+    r"\b(?:(?:wants?|would like|need|needs) to know|(?:is|are|keeps?) asking"
+    r"|(?:will|wollen|möchte|möchten) wissen|fragt|quieren? saber"
+    r"|pregunta|veut savoir|veulent savoir|demande|quer(?:em)? saber|pergunta),? "
+    r"(?:if|whether|who|what|when|where|why|how|which|ob|wer|was|wann|wo|warum|wie|si|quién|qué|cuándo|dónde|cómo|cuánto"
+    r"|qui|quand|où|comment|combien|se|quem|quando|onde|como|quanto)\b",
+    re.IGNORECASE,
+)
+_PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
 
@@ -167,7 +177,7 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
         return called
     if not is_direct and (_ABOUT_MENTIONED.search(text) or passing_mentions.points_to_bot(text)):
         return "aside"
-    if not sentences or is_command(without):
+    if not sentences or is_command(without) or _PASSED_ON.search(without) or _PASSED_ON_UNSPACED.search(without):
         return "question"
     asks = any(sentence.is_question for sentence in sentences)
     if not _asks(without, sentences):

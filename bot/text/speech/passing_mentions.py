@@ -79,6 +79,10 @@ _WITH_ARTICLE = re.compile(
 # What people say of themselves without "I": "can't find the key", "meinte 15".
 _WITHOUT_SUBJECT = phrases.parse_words("cant cannot couldnt didnt can meinte")
 _FINDING = phrases.parse_words("find see tell remember recall locate open get read access reach log figure work not")
+# What a verb asks about, if it stands right behind it: "can someone open the gate".
+_SUBJECTS = phrases.PEOPLE | phrases.parse_words(
+    "i you he she they one people der die das ich du man er sie le la el o"
+)
 _BEFORE = phrases.LEADING | phrases.FILLERS
 _GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die das den dem zum zur im am beim für")
 
@@ -127,6 +131,8 @@ def _is_predicate(words: list[str]) -> bool:
         return False
     if first in _WITHOUT_SUBJECT and rest and (rest[0] in _FINDING or rest[0][0].isdigit()):
         return rest[1:2] in (["me"], ["us"])
+    if rest and rest[0] in _SUBJECTS:
+        return False
     return first in _VERBS or (first in _COPULAS and bool(rest) and rest[0] in _JUDGING)
 
 

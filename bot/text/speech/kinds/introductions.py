@@ -16,7 +16,9 @@ _ABOUT_BOT = re.compile(
     r"(?:what|who) (?:are|r) (?:you|u)(?: for| good for)?|what can (?:you|u) do(?: for (?:me|us))?"
     r"|what do you (?:do|know)|how (?:do|does|can) (?:you|this|i|we) (?:work|help|help me|use (?:you|this))"
     r"|how can you help(?: me| us)?|help(?: me| us)?(?: please)?|what are you (?:able to do|capable of)"
-    r"|are you (?:there|here|up|awake|online|alive|ok|working)"
+    r"|are you (?:there|here|up|awake|online|alive|ok|working)|who am i (?:talking|speaking|writing) to"
+    r"|mit wem (?:rede|spreche|schreibe) ich|con quien (?:hablo|estoy hablando)|(?:je parle a qui|a qui je parle)"
+    r"|com quem (?:eu )?(?:falo|estou falando)|how are you|wie gehts?(?: es dir| dir)?|como estas|ca va|tudo bem"
     r"|what (?:is|are) (?:this|your|the) (?:bot|commands|features|skills)|what questions can i ask(?: you)?"
     r"|what (?:(?:kind|sort)s? of )?(?:things |questions )?can (?:i|we|one) (?:ask|do)(?: you| with you)?"
     r"|can you help(?: me| us)?|introduce yourself"
@@ -44,7 +46,7 @@ _ABOUT_BOT = re.compile(
 )
 _ABOUT_BOT_UNSPACED = re.compile(
     r"(?:あなたは|君は|きみは)?(?:(?:何|なに)が(?:できます|できる)(?:の|のです|んです)?か?|(?:誰|だれ|何者)(?:です|なの)?か?)"
-    r"|使い方(?:は|を教えて(?:ください)?)?|自己紹介(?:して(?:ください)?)?|助けて(?:ください)?|いますか|ヘルプ"
+    r"|どなたですか|どちら様(?:ですか)?|使い方(?:は|を教えて(?:ください)?)?|自己紹介(?:して(?:ください)?)?|助けて(?:ください)?|いますか|ヘルプ"
     r"|(?:どんな|どういう)(?:こと|質問)(?:を|が)?(?:聞ける|質問できる|聞け|でき)(?:の|ます|る)?か?(?:な)?"
     r"|(?:何|なに)を(?:聞ける|聞いて(?:も)?いい)(?:の|ですか)?"
     r"|(?:何|なに)を(?:してくれるの|してくれますか|知っていますか|知ってるの)"

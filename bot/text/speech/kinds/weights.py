@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Kind = Literal["question", "statement", "thanks", "introduction"]
 KINDS: tuple[Kind, ...] = ("question", "statement", "thanks", "introduction")
 SCALE = 100  # of a weight in the file
-MIN_CALL = 0.55  # probability from which a message is thanks or an introduction; other messages lose more by it
+MIN_CALL = 0.7  # probability from which a message is thanks or an introduction: other messages are lost by it
 # Probabilities, of the two, from which a message is one; between them the rules decide. A lost question costs more.
-MIN_QUESTION, MIN_STATEMENT = 0.65, 0.75
+MIN_QUESTION, MIN_STATEMENT = 0.7, 0.75
 
 _FILE = Path(__file__).with_name("weights.tsv")
 
@@ -29,7 +29,7 @@ _FILE = Path(__file__).with_name("weights.tsv")
 def classify(text: str, evidence: Collection[str]) -> Kind | None:
     """What a text without mentions is, None if it is uncertain; `evidence`: names of what the rules found in it."""
     asks, states, thanks, introduces = estimate(text, evidence)
-    if thanks + introduces > MIN_CALL:
+    if max(thanks, introduces) > MIN_CALL:
         return "thanks" if thanks > introduces else "introduction"
     share = asks / (asks + states)
     if share >= MIN_QUESTION:
