@@ -13,6 +13,7 @@ from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
 from bot.text.speech.addressed import classify_addressed
+from bot.text.speech.kinds.commands import MUTE_WORDS, STOP_WORDS, single_word
 from bot.text.speech.mentions import strip_mention
 from bot.text.speech.question_rules import classify_message, is_remark
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from bot.text.speech.addressed import Speech
     from bot.text.speech.question_rules import Verdict
 
-MUTE_WORDS = frozenset({"stop", "be quiet", "quiet"})
-STOP_WORDS = MUTE_WORDS | {"stop it", "cancel", "abort", "enough", "stopp", "halt", "arrête", "alto", "pare", "止めて"}
 MAX_PEOPLE = 30  # of a thread, whose names are compared with the message
 RECENT_PERIOD = timedelta(days=1)  # whose authors a message in a channel may address
 
@@ -49,7 +48,7 @@ class ReplyPolicy:
         """
         if message.by_bot or message.own or not message.text.strip():
             return False
-        word = _single_word(message.text)
+        word = single_word(message.text)
         is_stop = bool(message.location.thread) and word in STOP_WORDS
         if is_stop and await self._stops.is_answering(message.location, message.author):
             return True
@@ -97,7 +96,7 @@ class ReplyPolicy:
 
         True if it did either.
         """
-        word = _single_word(strip_mention(message.text))
+        word = single_word(strip_mention(message.text))
         if word in STOP_WORDS and await self._stops.stop_in_thread(message.location, message.author):
             return True
         if word not in MUTE_WORDS:
@@ -162,11 +161,6 @@ class ReplyPolicy:
         muted = (await get(_thread_settings_key(location))).reply_to if location.thread else ""
         chosen = muted or (await get(location.room)).reply_to or self._context.settings.reply_to
         return cast("Literal['mention', 'thread', 'all']", chosen)
-
-
-def _single_word(text: str) -> str:
-    """A message as it is compared with words: lower-case, without a mark at its end."""
-    return text.strip().casefold().rstrip(".!。！ ")
 
 
 def _thread_settings_key(location: Location) -> str:

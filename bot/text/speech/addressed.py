@@ -1,46 +1,50 @@
 """Decide what a message that addresses the bot is: something to answer, or something that it is told. Pure.
 
-A question is the default: a statement that is taken for a question costs an answer, a question that is taken for a
-statement is lost. The first rule decides that applies:
+The first rule decides that applies:
 
 1. It asks about the bot itself ("what can you do?"), greets it, or only calls it: introduction.
 2. Nothing but thanks or praise: thanks.
 3. It copies the bot in, or points others to it ("cc @bot", "just ask @bot"): aside.
-4. It asks, requests, or contains a question mark: question.
-5. It begins with a request to remember, or with a contradiction that goes on: statement.
-6. It mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
-7. Of its sentences, each has a subject before a finite verb, and no word that asks between them, or reports in a
-   fragment ("moved to Thursday"): statement.
+4. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
+5. It asks nothing, and mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
+6. What was learned from examples decides whether it is a question or a statement (`kinds.weights`). Its evidence is
+   the words, their order, and what the rules of this module find: a request, a subject before a finite verb, a
+   fragment that reports ("moved to Thursday").
+
+A sentence with a question mark is never a statement.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from bot.text.speech import fragments, passing_mentions, phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
+from bot.text.speech.kinds.commands import is_command
+from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
+from bot.text.speech.kinds.weights import classify
 from bot.text.speech.mentions import MENTION, strip_mention
 from bot.text.speech.question_rules import is_question_sentence, is_small_talk
-from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting, states_unspaced
+from bot.text.speech.unspaced_questions import is_unspaced, states_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from bot.text.speech.chat_sentences import Sentence
 
 Speech = Literal["question", "statement", "thanks", "introduction", "aside"]
 Words = tuple[str, ...]
 
-_CALLS = phrases.parse_words("test testing ping start prueba prova teste テスト")
 _REMEMBER = re.compile(
     r"(?:please |pls |bitte |(?:a )?(?:small|quick|kleine|kurze|petite|pequeña|pequena) "
     r"|por favor,? |merci de |s'il te plaît,? )?"
     r"(?:remember|note|save|keep in mind|bear in mind|make a note|take note|jot down|write down|correction"
-    r"|reminder|merke?(?: dir| euch)?|notiere?(?: dir)?|schreib (?:dir )?auf"
+    r"|reminder|be (?:aware|advised)|beachtet?(?: bitte)?|beachten|tened en cuenta|tengan en cuenta|veuillez noter"
+    r"|merci de noter|favor notar|notem|merke?(?: dir| euch)?|notiere?(?: dir)?|schreib (?:dir )?auf"
     r"|fürs protokoll|korrektur|recuerda|anota|apunta|toma nota|ten en cuenta|guarda|corrección"
     r"|souviens-toi|retiens|note bien|prends note|à noter|pour mémoire"
     r"|lembra(?:-te|-se)?|lembre(?:-se)?|anote|tome nota|correção)\b",
@@ -88,47 +92,6 @@ _CONTRADICTION = re.compile(
 _CONTRADICTION_UNSPACED = re.compile(
     r"(?:いいえ|違います|違う|ちがいます|いや|不对|不是|错了|其实)[、。,，\s]*(?=.{3})"
 )
-# Compared without accents, which people leave out.
-_ABOUT_BOT = re.compile(
-    r"(?:so |and |hey |hi |hello |ok |okay |hallo |hola |oi |salut |bonjour )?(?:"
-    r"(?:what|who) (?:are|r) (?:you|u)(?: for| good for)?|what can (?:you|u) do(?: for (?:me|us))?"
-    r"|what do you (?:do|know)|how (?:do|does|can) (?:you|this|i|we) (?:work|help|help me|use (?:you|this))"
-    r"|how can you help(?: me| us)?|help(?: me| us)?(?: please)?|what are you (?:able to do|capable of)"
-    r"|are you (?:there|here|up|awake|online|alive|ok|working)"
-    r"|what (?:is|are) (?:this|your|the) (?:bot|commands|features|skills)|what questions can i ask(?: you)?"
-    r"|what (?:(?:kind|sort)s? of )?(?:things |questions )?can (?:i|we|one) (?:ask|do)(?: you| with you)?"
-    r"|can you help(?: me| us)?|introduce yourself"
-    r"|show me what you can do|who made you"
-    r"|was (?:kannst|konntest|tust|machst) du(?: tun| machen)?|(?:wer|was) bist du|wofur bist du (?:da|gut)"
-    r"|wie funktionierst du|hilf mir|hilfe(?: bitte)?|bist du (?:da|wach|online)|kannst du (?:mir |uns )?helfen"
-    r"|was (?:weißt|weisst) du|wie (?:benutze|nutze) ich dich|wobei kannst du (?:mir |uns )?helfen"
-    r"|stell dich(?: bitte)? vor|was kann (?:man|ich) dich(?: alles| so)? fragen"
-    r"|que (?:puedes|sabes) hacer(?: por mi)?|quien eres(?: tu)?|que eres|que haces|como funcionas|ayuda|ayudame"
-    r"|estas ahi|puedes ayudar(?:me|nos)|que sabes|para que sirves|en que puedes ayudar(?:me|nos)?|presentate"
-    r"|que (?:se te puede|puedo|te puedo) preguntar(?:te)?|(?:on|je) peut?x? te demander quoi(?: au juste)?"
-    r"|(?:o )?que (?:da|posso) (?:pra |para )?(?:te )?perguntar|qu['’]est-ce que je peux te demander"
-    r"|que (?:peux|sais|fais)[ -]tu(?: faire)?|tu (?:peux|sais) faire quoi|tu fais quoi|(?:tu es|t['’]es) (?:qui|quoi)"
-    r"|qu['’]est[ -]ce que tu (?:peux|sais) faire|qui es[ -]tu|comment (?:ca marche|(?:tu )?fonctionnes(?:[ -]tu)?)"
-    r"|a quoi (?:tu sers|sers[ -]tu)|aide|aide[ -](?:moi|nous)|(?:tu es|t['’]es) la|(?:tu )?peux[ -]?(?:tu )?m['’]aider"
-    r"|presente[ -]toi"
-    r"|o que (?:e que )?(?:voce|vc|tu) (?:(?:pode|podes|sabe|sabes|consegue) (?:fazer)?|faz|e|sabe)"
-    r"|quem (?:e|es) (?:voce|vc|tu)|(?:voce|vc|tu) (?:e|es) quem|como (?:voce |vc )?funciona(?:s)?"
-    r"|ajuda|me ajuda|ajuda-me"
-    r"|(?:voce|vc) (?:esta|ta) ai|estas ai|(?:voce |vc )?pode me ajudar|(?:pra|para) que (?:voce|vc) serve"
-    r"|(?:no|em) que (?:voce|vc) pode (?:me )?ajudar|se apresent[ae]"
-    r")(?: exactly| here| then| again| all| for| alles| denn| eigentlich| genau| exactement| exactamente| mesmo| please"
-    r"| bitte| por favor| aqui| hier| ici)*",
-    re.IGNORECASE,
-)
-_ABOUT_BOT_UNSPACED = re.compile(
-    r"(?:あなたは|君は|きみは)?(?:(?:何|なに)が(?:できます|できる)(?:の|のです|んです)?か?|(?:誰|だれ|何者)(?:です|なの)?か?)"
-    r"|使い方(?:は|を教えて(?:ください)?)?|自己紹介(?:して(?:ください)?)?|助けて(?:ください)?|いますか|ヘルプ"
-    r"|(?:どんな|どういう)(?:こと|質問)(?:を|が)?(?:聞ける|質問できる|聞け|でき)(?:の|ます|る)?か?(?:な)?"
-    r"|(?:何|なに)を(?:聞ける|聞いて(?:も)?いい)(?:の|ですか)?"
-    r"|(?:何|なに)を(?:してくれるの|してくれますか|知っていますか|知ってるの)"
-    r"|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
-)
-_ACCENTS = re.compile("[\u0300-\u036f]")
 # Finite verbs that a subject may stand before. The second list has the same form as an English noun or article.
 _FINITE = phrases.parse_words(
     """
@@ -157,6 +120,7 @@ _WANTING = phrases.parse_words(
     procuro quero sei encontro
     """
 )
+MAX_EVIDENCE_SENTENCES = 4
 _CLEAR_LENGTH = 9  # characters of a contradiction that is more than one word
 _IMPERATIVES = phrases.parse_words(
     """
@@ -191,25 +155,67 @@ _STUCK = re.compile(
 )
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _POLITE_END = re.compile(r" (?:please|pls|bitte|svp|stp|sil (?:te|vous) pla[iî]t|por favor)\Z")
+# Passes a question on: "Ron wants to know if the hall is heated".
+_PASSED_ON = re.compile(
+    r"\b(?:(?:wants?|would like|need|needs) to know|(?:is|are|keeps?) asking"
+    r"|(?:will|wollen|möchte|möchten) wissen|fragt|quieren? saber"
+    r"|pregunta|veut savoir|veulent savoir|demande|quer(?:em)? saber|pergunta),? "
+    r"(?:if|whether|who|what|when|where|why|how|which|ob|wer|was|wann|wo|warum|wie|si|quién|qué|cuándo|dónde|cómo|cuánto"
+    r"|qui|quand|où|comment|combien|se|quem|quando|onde|como|quanto)\b",
+    re.IGNORECASE,
+)
+_PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
 
 def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     """What a message that addresses the bot is; `is_direct`: nobody else reads it, so that it is never an aside."""
     body = strip_mention(text)
-    without = " ".join(MENTION.sub(" ", body).split())
+    without = _without_mentions(body)
     sentences = split_sentences(without)
-    if without and (called := _classify_call(without)):
+    if without and not is_command(without) and (called := _classify_call(without)):
         return called
     if not is_direct and (_ABOUT_MENTIONED.search(text) or passing_mentions.points_to_bot(text)):
         return "aside"
-    if not sentences or _asks(without, sentences):
+    if not sentences or is_command(without) or _PASSED_ON.search(without) or _PASSED_ON_UNSPACED.search(without):
         return "question"
-    if is_told(without):
+    asks = any(sentence.is_question for sentence in sentences)
+    if not _asks(without, sentences):
+        if is_told(without):
+            return "statement"
+        if not is_direct and passing_mentions.speaks_of_bot(text, body):
+            return "aside"
+    speech = classify(without, name_evidence(without, sentences)) or _decide_by_rules(without, sentences)
+    return "question" if asks and speech != "introduction" else speech
+
+
+def _without_mentions(body: str) -> str:
+    """A text without mentions, line by line."""
+    lines = (" ".join(line.split()) for line in MENTION.sub(" ", body).splitlines())
+    return "\n".join(filter(None, lines))
+
+
+def name_evidence(text: str, sentences: Sequence[Sentence]) -> set[str]:
+    """What the rules find in a text without mentions: their verdict, and what each sentence is to each of them."""
+    found = {f"rules: {_decide_by_rules(text, sentences)}"}
+    if is_told(text):
+        found.add("rules: told")
+    for number, sentence in enumerate(sentences[:MAX_EVIDENCE_SENTENCES]):
+        place = "last" if number == len(sentences) - 1 else "first"
+        fits = [name for name, rule in _EVIDENCE.items() if rule(sentence)]
+        found.update(f"rules: {name}" for name in fits)
+        found.update(f"rules: {place} {name}" for name in fits)
+        found.add(f"rules: together {' '.join(fits)}")
+    return found
+
+
+def _decide_by_rules(text: str, sentences: Sequence[Sentence]) -> Speech:
+    """The verdict of the rules about a text without mentions."""
+    if _asks(text, sentences):
+        return "question"
+    if is_told(text):
         return "statement"
-    if not is_direct and passing_mentions.speaks_of_bot(text, body):
-        return "aside"
-    ends_with_period = without.endswith(".") and not without.endswith("..")
+    ends_with_period = text.endswith(".") and not text.endswith("..")
     stated = [_is_declarative(sentence, ends_with_period=ends_with_period) for sentence in sentences]
     may_explain = all(map(_may_explain, sentences))
     return "statement" if all(stated) or (any(stated) and may_explain) else "question"
@@ -224,7 +230,7 @@ def _may_explain(sentence: Sentence) -> bool:
 
 def _classify_call(text: str) -> Speech | None:
     """The verdict about a text that is no more than a call, thanks, or a question about the bot itself."""
-    if _asks_about_bot(text) or _is_greeting(text):
+    if asks_about_bot(text) or is_greeting(text):
         return "introduction"
     is_enough = all(map(fragments.suffices, split_sentences(text))) and bool(split_sentences(text))
     return "thanks" if is_small_talk(text) or is_enough else None
@@ -267,27 +273,6 @@ def contradicts(text: str) -> bool:
     """Whether a message begins by saying that something is wrong, and goes on."""
     without = " ".join(MENTION.sub(" ", strip_mention(text)).split())
     return bool(_CONTRADICTION.match(without) or _CONTRADICTION_UNSPACED.match(without))
-
-
-def _asks_about_bot(text: str) -> bool:
-    bare = text.strip(" ?!.…¿¡？！。:,").strip()
-    if not bare or bare.casefold() in _CALLS:
-        return bool(text.strip())
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", bare))
-    return bool(_ABOUT_BOT.fullmatch(plain) or _ABOUT_BOT_UNSPACED.fullmatch(bare))
-
-
-def _is_greeting(text: str) -> bool:
-    """Whether a text only greets: "hi", "bom dia"."""
-    found = split_sentences(text)
-    words = [word for sentence in found for word in sentence.words]
-    if is_unspaced(together := "".join(words)):
-        return is_unspaced_greeting(together)
-    greets = not phrases.GREETINGS.isdisjoint(words) or (
-        not phrases.TIMES_OF_DAY.isdisjoint(words) and not phrases.WISHES.isdisjoint(words)
-    )
-    known = phrases.GREETINGS | phrases.TIMES_OF_DAY | phrases.WISHES | phrases.GREETED
-    return greets and known.issuperset(words)
 
 
 def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
@@ -392,3 +377,15 @@ def _find_verb(words: Words) -> int:
         if at > 0 and word in _ASKING:
             return 0
     return 0
+
+
+# The rules whose findings about a sentence the learned decision weighs.
+_EVIDENCE: dict[str, Callable[[Sentence], bool]] = {
+    "asks": is_question_sentence,
+    "declares": _is_declarative,
+    "states": states,
+    "reports": fragments.reports,
+    "seeks": fragments.seeks,
+    "requests": _is_request,
+    "marked": attrgetter("is_question"),
+}

@@ -46,8 +46,11 @@ _JUDGING = phrases.parse_words(
 # A past tense without a subject, which only the mention can be: "@bot se equivocó ayer".
 _PAST = re.compile(
     r"\b(?:(?:hat|hatte|war) (?:gestern|heute|mal|nur|mir|uns|schon|nichts|nie|immer|wieder|neulich|leider)\b"
-    r"|(?:s['’]est|m['’]a|nous a|l['’]a|n['’]a (?:pas|rien)|a (?:\w+é|dit|répondu))\b"
-    r"|(?:(?:se|no|me|nos|lo|não) ){0,3}(?:\w{2,}ó|dijo|supo|sabía|disse|sabia|soube|\w{3,}[oi]u)\b)",
+    r"|(?:s['’]est|m['’]a|nous a|l['’]a|n['’]a (?:pas|rien)|a (?!qué\b|porqué\b)(?:\w+é|dit|répondu))\b"
+    r"|(?:(?:se|no|me|nos|lo|não) ){0,3}(?:dijo|supo|sabía|contestó|respondió|habló|ayudó|encontró|entendió|mintió"
+    r"|inventó|equivocó|falló|funcionó|colgó|cayó|rompió|confundió|olvidó|perdió|explicó|mostró|resumió|mandó|dio"
+    r"|disse|sabia|soube|respondeu|falou|ajudou|encontrou|achou|entendeu|mentiu|inventou|errou|acertou|falhou|funcionou"
+    r"|travou|caiu|confundiu|esqueceu|perdeu|explicou|mostrou|resumiu|mandou|deu)\b)",
     re.IGNORECASE,
 )
 # What people complain of: "@bot is down again", "le @bot rame".
@@ -72,6 +75,13 @@ _AFTER_FAULT = re.compile(
 )
 _WITH_ARTICLE = re.compile(
     rf"(?:the|our|der|unser|le|notre|el|nuestro|o|nosso) {MENTION.pattern}(?P<after>.*)", re.IGNORECASE | re.DOTALL
+)
+# What people say of themselves without "I": "can't find the key", "meinte 15".
+_WITHOUT_SUBJECT = phrases.parse_words("cant cannot couldnt didnt can meinte")
+_FINDING = phrases.parse_words("find see tell remember recall locate open get read access reach log figure work not")
+# What a verb asks about, if it stands right behind it: "can someone open the gate".
+_SUBJECTS = phrases.PEOPLE | phrases.parse_words(
+    "i you he she they one people der die das ich du man er sie le la el o"
 )
 _BEFORE = phrases.LEADING | phrases.FILLERS
 _GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die das den dem zum zur im am beim für")
@@ -118,6 +128,10 @@ def _is_predicate(words: list[str]) -> bool:
     """Whether words say something about the bot that is mentioned before them; "was" may be German for "what"."""
     first, rest = "".join(words[:1]).replace("'", "").replace("’", ""), words[1:]
     if first == "was" and not _GERMAN.isdisjoint(rest):
+        return False
+    if first in _WITHOUT_SUBJECT and rest and (rest[0] in _FINDING or rest[0][0].isdigit()):
+        return rest[1:2] in (["me"], ["us"])
+    if rest and rest[0] in _SUBJECTS:
         return False
     return first in _VERBS or (first in _COPULAS and bool(rest) and rest[0] in _JUDGING)
 

@@ -23,6 +23,15 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from engine.llm.offline.ellipsis.forms import (
+    drop_owners,
+    exchanges_number,
+    has_object_pronoun,
+    lacks_subject,
+    means_thing,
+    stands_for_noun,
+)
+from engine.llm.offline.ellipsis.unspaced import complete_unspaced, strip_unspaced_continuation
 from engine.llm.offline.entities import ExcerptFacts, find_entities, index_people
 from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem
@@ -45,7 +54,7 @@ _REFERENCES = re.compile(
     r"(?! (?:is|are|was|were|will|has)\b)"
     r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
     r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles|dele|dela"
-    r"|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)",
+    r"|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|\b(?-i:(?:ist|sind|wird|gilt) da)\b",
     re.IGNORECASE,
 )
 _DEGREE = re.compile(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
@@ -69,16 +78,6 @@ _RETURN = re.compile(
     r"|pour revenir (?:à|aux?)|revenons (?:à|aux?)|voltando (?:ao?|à)s?)"
     r"\s(?P<topic>[^:,;.?!–—]{2,60})[:,;.?!–—]*\s*(?P<rest>.*)",
     re.IGNORECASE,
-)
-_UNSPACED_CONTINUATION = re.compile(r"\A(?:では|じゃあ|それで|で、|那么?|那)[、,]?")
-_TOPIC_ALONE = re.compile(r"\A([^のをが\s、。]{1,30}?)(?:は|も|なら|だと)?(?:どう(?:です)?か?)?[？?]*\Z")
-_ATTRIBUTE_OF = re.compile(
-    r"\A(?P<subject>[^はがを、。]{1,30})の(?P<asked>[^のはがを、。？?]{1,15})(?:は|が|を|[？?]|\Z)"
-    r"|\A(?P<topic>[^はがを、。]{1,30})(?:は|が)(?P<rest>[^？?]{1,40})"
-)
-_UNSPACED_ATTRIBUTE = re.compile(
-    r"(?:価格|値段|料金|費用|担当者?|責任者|期限|締め?切り?|日程|日時|時間|場所|住所|理由|番号|連絡先|電話|予算|保証|色"
-    r"|サイズ|重さ|在庫|名前|リンク|状態)\Z"
 )
 _ASKING = word_set(
     """
@@ -152,32 +151,32 @@ def find_returned(question: str, exchanges: Sequence[Exchange]) -> tuple[str, Ex
 def complete_question(question: str, former: Exchange) -> str:
     """The question, with what it lacks of the exchange before it, in brackets at its end."""
     if has_unspaced(question):
-        return _complete_unspaced(question, former.question)
+        return complete_unspaced(question, former.question)
     fragment = _strip_continuation(question)
-    continues = fragment != question
+    if lacks_subject(fragment) or exchanges_number(fragment):
+        return _append(question, _list_kept(fragment, former.question))
     if refers := _REFERENCES.search(fragment):
-        if any(found.start < refers.start() for found in find_entities(fragment, ExcerptFacts())):
-            return question
+        names = find_entities(fragment, ExcerptFacts())
+        return question if any(name.start < refers.start() for name in names) else _resolve_reference(question, former)
+    if has_object_pronoun(fragment):
         return _resolve_reference(question, former)
-    if _is_whole(fragment, continues=continues):
+    if not stands_for_noun(fragment) and _is_whole(fragment, continues=fragment != question):
         return question
     return _append(question, _list_missing(fragment, former))
 
 
-def _complete_unspaced(question: str, former: str) -> str:
-    """A topic alone ("プレス機は？") with what was asked before, an attribute alone ("担当は？") with its subject."""
-    asked, before = _TOPIC_ALONE.match(_UNSPACED_CONTINUATION.sub("", question)), _ATTRIBUTE_OF.match(former)
-    if asked is None or before is None:
-        return question
-    subject, predicate = before["subject"] or before["topic"], before["asked"] or before["rest"]
-    carried = subject if _UNSPACED_ATTRIBUTE.search(asked[1]) else predicate
-    return question if carried in question else f"{question} ({carried})"
+def _list_kept(fragment: str, question: str) -> list[str]:
+    """What a fragment with its own verb, or with another number, keeps of the question before."""
+    subject, asked = _split_question(question)
+    if not exchanges_number(fragment):
+        return subject or asked
+    return [part for part in (*subject, *asked) if not any(map(str.isdigit, part))]
 
 
 def _strip_continuation(question: str) -> str:
     found = _CONTINUATION.match(question)
     rest = question[found.end() :] if found else question
-    return _UNSPACED_CONTINUATION.sub("", rest) or question
+    return strip_unspaced_continuation(rest) or question
 
 
 def _telling(text: str) -> list[str]:
@@ -195,6 +194,8 @@ def _is_whole(fragment: str, *, continues: bool) -> bool:
         not _is_german_noun(found.name, fragment) for found in find_entities(fragment, ExcerptFacts())
     ):
         return True
+    if is_asking and _names_own_subject(fragment):
+        return True
     if len(telling) < _MIN_WHOLE_WORDS:
         return False
     if words and words[0].casefold() in _ASKING:
@@ -202,6 +203,13 @@ def _is_whole(fragment: str, *, continues: bool) -> bool:
     if _PREPOSITION.match(fragment):
         return False
     return bool(_OWNER.search(fragment)) or not continues or len(telling) > _MAX_CARRIED
+
+
+def _names_own_subject(fragment: str) -> bool:
+    """Whether a noun with another word before it follows an article, and is no attribute: "when is the open day?"."""
+    found = _SUBJECT.search(fragment)
+    words = list(takewhile(lambda word: not is_stop_word(word), split_words(found[1]))) if found else []
+    return len(words) > 1 and _ATTRIBUTES.isdisjoint(map(stem, words))
 
 
 def _is_german_noun(name: str, fragment: str) -> bool:
@@ -224,8 +232,15 @@ def _list_missing(fragment: str, former: Exchange) -> list[str]:
     head = [word for word in words if not is_stop_word(word)]
     if any(stem(word) in _ATTRIBUTES for word in head):
         return subject or asked
-    rest = _without_rest(asked, former.question, subject, len(_telling(fragment))) or subject
+    rest = _without_rest(asked, former.question, subject, len(_telling(fragment))) or _asked_generally(former, subject)
     return [*(found[1].lower() for found in _KIND_ASKED.finditer(former.question)), *rest]
+
+
+def _asked_generally(former: Exchange, subject: Sequence[str]) -> list[str]:
+    """The content words of a question that asks by common ones: "à quelle heure ouvre le refuge de Dijon ?"."""
+    inside = {stem(word) for part in subject for word in split_words(part)}
+    words = [word for word in content_words(former.question) if not _is_asking(word)]
+    return [word for word in words if stem(word) not in inside] or list(subject)
 
 
 def _without_rest(asked: Sequence[str], question: str, subject: Sequence[str], count: int) -> list[str]:
@@ -263,7 +278,7 @@ def _trim(phrase: str) -> list[str]:
     if kept and stem(kept[0]) in _ATTRIBUTES:
         return []
     named = [word for word in kept if any(map(str.isdigit, word)) or word[:1].isupper()]
-    return kept[: kept.index(named[-1]) + 1] if named else kept[:1]
+    return drop_owners(kept[: kept.index(named[-1]) + 1]) if named else kept[:1]
 
 
 def _without_phrase(asked: Sequence[str], question: str, preposition: str) -> list[str]:
@@ -291,8 +306,13 @@ def _resolve_reference(question: str, former: Exchange) -> str:
     if _PERSON_PRONOUNS.search(question) and (person := topics.choose_person(former.question)):
         return _replace_pronoun(question, person)
     subject, asked = _split_question(former.question)
-    asked = _without_asked(asked, _strip_continuation(question), former.question)
-    return _append(question, [*topics.people[:1], *topics.things[:_MAX_CARRIED], *subject, *asked])
+    fragment = _strip_continuation(question)
+    replaces = bool(_telling(fragment)) and bool(subject or topics.things)
+    asked = [] if replaces else _without_asked(asked, fragment, former.question)
+    people = () if means_thing(fragment) and (subject or topics.things) else topics.people[:1]
+    asked_of = [name for name in topics.things if name in former.question]
+    things = [name for name in asked_of or topics.things if people or name not in topics.people]
+    return _append(question, [*people, *things[:_MAX_CARRIED], *subject, *asked])
 
 
 def _without_qualifier(instead: str, question: str) -> list[str]:

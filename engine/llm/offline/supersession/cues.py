@@ -60,7 +60,8 @@ CANCELED = re.compile(
 )
 # A message that begins so contradicts the one before it.
 CONTRADICTION = re.compile(
-    r"\W{0,3}(?:(?:\w{2,8},? )?(?:i|we) meant\b|make (?:that|it)\b|"
+    r"\W{0,3}(?:(?:wait|oh|h+m+|ah|ach|oops|sorry|moment|warte|espera|attends|peraí|ih|あ)\W{1,3})?"
+    r"(?:(?:\w{2,8},? )?(?:i|we) meant\b|make (?:that|it)\b|"
     r"(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
     r"outdated)|"
     r"not any ?more|nicht mehr|ya no|já não|plus maintenant|nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|"

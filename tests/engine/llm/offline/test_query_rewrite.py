@@ -13,7 +13,6 @@ HISTORY = (
         "- Hanna Karim (2026-02-20 19:40 UTC): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )
-TOPICS = " (Hanna Karim, L-19, Locker L-19, rents, tenant, promise)"
 ASKED = "L-19, rents, locker, tenant, promise"
 
 
@@ -25,7 +24,8 @@ ASKED = "L-19, rents, locker, tenant, promise"
         ("Who is her boss?", "Who is Hanna Karim's boss?"),
         ("What did she promise?", "What did Hanna Karim promise?"),
         # What a follow-up leaves unsaid stands in brackets behind it.
-        *((asked, asked + TOPICS) for asked in ("Is it expensive?", "What is kept there?")),
+        ("Is it expensive?", "Is it expensive? (L-19)"),
+        ("What is kept there?", f"What is kept there? (Hanna Karim, {ASKED})"),
         ("And on Sundays?", f"And on Sundays? ({ASKED})"),
         ("Why?", f"Why? (Hanna Karim, {ASKED})"),
         # A question that stands alone is left alone.

@@ -1,0 +1,56 @@
+"""Decide what a message to the bot is by weights that were learned from examples.
+
+`weights.tsv` lists what was learned (`python -m scripts.speech`): each line has the name of a feature and a weight for
+each kind of speech, in hundredths. The first line is the bias. Pure, but for reading that file once.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from bot.text.speech.kinds.features import name_features
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+Kind = Literal["question", "statement", "thanks", "introduction"]
+KINDS: tuple[Kind, ...] = ("question", "statement", "thanks", "introduction")
+SCALE = 100  # of a weight in the file
+MIN_CALL = 0.7  # probability from which a message is thanks or an introduction: other messages are lost by it
+# Probabilities, of the two, from which a message is one; between them the rules decide. A lost question costs more.
+MIN_QUESTION, MIN_STATEMENT = 0.7, 0.75
+
+_FILE = Path(__file__).with_name("weights.tsv")
+
+
+def classify(text: str, evidence: Collection[str]) -> Kind | None:
+    """What a text without mentions is, None if it is uncertain; `evidence`: names of what the rules found in it."""
+    asks, states, thanks, introduces = estimate(text, evidence)
+    if max(thanks, introduces) > MIN_CALL:
+        return "thanks" if thanks > introduces else "introduction"
+    share = asks / (asks + states)
+    if share >= MIN_QUESTION:
+        return "question"
+    return "statement" if share <= 1 - MIN_STATEMENT else None
+
+
+def estimate(text: str, evidence: Collection[str]) -> list[float]:
+    """The probability of each of `KINDS`."""
+    weights = _read_weights()
+    known = [weights[name] for name in (*sorted(name_features(text)), *sorted(evidence)) if name in weights]
+    share = 1 / math.sqrt(len(known) + 1)
+    columns = zip(*known, strict=True) if known else [()] * len(KINDS)
+    sums = [share * sum(column) + bias for column, bias in zip(columns, weights[""], strict=True)]
+    highest = max(sums)
+    powers = [math.exp((each - highest) / SCALE) for each in sums]
+    return [power / sum(powers) for power in powers]
+
+
+@cache
+def _read_weights() -> Mapping[str, Sequence[int]]:
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    parts = [line.split("\t") for line in lines]
+    return {name: [int(number) for number in numbers] for name, *numbers in parts}

@@ -1,0 +1,1 @@
+"""What a follow-up question leaves out, by the form that it has."""

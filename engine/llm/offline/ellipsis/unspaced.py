@@ -1,0 +1,38 @@
+"""Complete a follow-up question in a language without blanks. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_CONTINUATION = re.compile(r"\A(?:では|じゃあ|それで|で、|那么?|那)[、,]?")
+_TOPIC_ALONE = re.compile(r"\A([^のをが\s、。]{1,30}?)(?:は|も|なら|だと)?(?:どう(?:です)?か?)?[？?]*\Z")
+_ATTRIBUTE_OF = re.compile(
+    r"\A(?P<subject>[^はがを、。]{1,30})の(?P<asked>[^のはがを、。？?]{1,15})(?:は|が|を|[？?]|\Z)"
+    r"|\A(?P<topic>[^はがを、。]{1,30})(?:は|が)(?P<rest>[^？?]{1,40})"
+)
+_ATTRIBUTE = re.compile(
+    r"(?:価格|値段|料金|費用|担当者?|責任者|期限|締め?切り?|日程|日時|時間|場所|住所|理由|番号|連絡先|電話|予算|保証|色"
+    r"|サイズ|重さ|在庫|名前|リンク|状態)\Z"
+)
+# "犬は何匹？": what is asked of a topic, whose owner is left out.
+_OWNERLESS = re.compile(r"\A[^のはが、。]{1,15}(?:は|が)(?:何|いくら|いくつ|誰|いつ|どこ|どれ)[^の、。]{0,10}\Z")
+
+
+def strip_unspaced_continuation(text: str) -> str:
+    """A text without a first word that continues: "では", "那么"."""
+    return _CONTINUATION.sub("", text)
+
+
+def complete_unspaced(question: str, former: str) -> str:
+    """A topic alone ("プレス機は？") with what was asked before, an attribute alone ("担当は？") with its subject."""
+    bare, before = strip_unspaced_continuation(question), _ATTRIBUTE_OF.match(former)
+    asked = _TOPIC_ALONE.match(bare)
+    if before is None:
+        return question
+    subject, predicate = before["subject"] or before["topic"], before["asked"] or before["rest"]
+    if _OWNERLESS.match(bare) and before["subject"]:
+        return question if subject in question else f"{question} ({subject})"
+    if asked is None:
+        return question
+    carried = subject if _ATTRIBUTE.search(asked[1]) else predicate
+    return question if carried in question else f"{question} ({carried})"

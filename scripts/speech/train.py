@@ -1,0 +1,84 @@
+"""Learn what a message to the bot is, from `examples/`: `python -m scripts.speech.train`.
+
+Logistic regression over the named features of a message (`bot.text.speech.kinds`), by stochastic gradient descent with
+a step for each feature. What is rare or weighs little is left out. The result is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bot.text.speech.addressed import name_evidence
+from bot.text.speech.chat_sentences import split_sentences
+from bot.text.speech.kinds import weights
+from bot.text.speech.kinds.features import name_features
+from scripts.speech.messages import make_examples, read_languages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scripts.speech.messages import Example
+
+MIN_COUNT = 5  # examples that have a feature
+EPOCHS = 4
+RATE = 0.5  # of learning
+DECAY = 2e-5
+CERTAIN = 0.02  # error from which an example teaches something
+MIN_WEIGHT = 80  # hundredths by which the weights of a feature differ between kinds
+SEED = 1
+
+
+def main() -> None:
+    """Write the file of weights."""
+    random = Random(SEED)
+    examples = [each for language in read_languages() for each in make_examples(language, random)]
+    lines = learn(examples)
+    weights._FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")  # noqa: SLF001 - the file that it reads
+    print(f"{len(examples)} examples, {len(lines)} features")
+
+
+def learn(examples: Sequence[Example]) -> list[str]:
+    """The lines of the file of weights."""
+    named = [_name_all(example.text) for example in examples]
+    counts = Counter(name for names in named for name in names)
+    known = {name: at for at, name in enumerate(sorted(name for name in counts if counts[name] >= MIN_COUNT))}
+    rows = [np.array([known[name] for name in sorted(names) if name in known], dtype=np.int64) for names in named]
+    learned = _descend(rows, [weights.KINDS.index(example.kind) for example in examples], len(known))  # type: ignore[arg-type]
+    scaled = np.rint(learned * weights.SCALE).astype(int)
+    scaled -= np.rint(scaled.mean(axis=1, keepdims=True)).astype(int)
+    kept = [(name, scaled[at]) for name, at in known.items() if np.ptp(scaled[at]) >= MIN_WEIGHT]
+    return ["\t".join([name, *map(str, numbers)]) for name, numbers in [("", scaled[-1]), *kept]]
+
+
+def _name_all(text: str) -> set[str]:
+    return name_features(text) | name_evidence(text, split_sentences(text))
+
+
+def _descend(rows: Sequence[np.ndarray], kinds: Sequence[int], features: int) -> np.ndarray:
+    """Weights of features (their number, and the bias) for each kind."""
+    learned = np.zeros((features + 1, len(weights.KINDS)))
+    steps = np.full((features + 1, 1), 1e-2)
+    order = np.random.default_rng(SEED)
+    for _ in range(EPOCHS):
+        for example in order.permutation(len(rows)):
+            row, share = rows[example], 1 / np.sqrt(len(rows[example]) + 1)
+            sums = learned[row].sum(axis=0) * share + learned[-1]
+            error = np.exp(sums - sums.max())
+            error /= error.sum()
+            error[kinds[example]] -= 1
+            if np.abs(error).max() < CERTAIN:
+                continue
+            slope = error[None, :] * share + DECAY * learned[row]
+            steps[row] += (slope**2).sum(axis=1, keepdims=True)
+            learned[row] -= RATE * slope / np.sqrt(steps[row])
+            steps[-1] += (error**2).sum()
+            learned[-1] -= RATE * error / np.sqrt(steps[-1])
+    return learned
+
+
+if __name__ == "__main__":
+    main()

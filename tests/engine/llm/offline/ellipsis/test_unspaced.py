@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.llm.offline.ellipsis.unspaced import complete_unspaced
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("犬は何匹？", "犬は何匹？ (青山施設)"),
+        ("担当は？", "担当は？ (青山施設)"),
+        ("赤坂施設は？", "赤坂施設は？ (開館時間)"),
+        ("青山施設の犬は何匹？", "青山施設の犬は何匹？"),
+    ],
+)
+def test_a_question_gets_what_it_lacks(question: str, whole: str) -> None:
+    assert complete_unspaced(question, "青山施設の開館時間は何時ですか") == whole
