@@ -1,8 +1,8 @@
 """Rules of answering in other languages: question words, words with little meaning, numbers, times. Pure.
 
-`rules.json` holds them by language: `phrases` of a question that name no subject, words with little meaning
-(`generic`), patterns of the kinds of questions and of the causes and first persons in answers, words
-of `numbers` and `times`, and `synonyms`, a group between semicolons.
+rules.json holds them by language: phrases of a question that name no subject, words with little meaning ("generic"),
+patterns of the kinds of questions and of the causes and first persons in answers, words of numbers and times, and
+synonyms, a group between semicolons.
 """
 
 from __future__ import annotations
