@@ -67,6 +67,7 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
         if self._words is not None and self._following is not None:
             self._words.end()
             await cancel_tasks(self._following)
+            self._words.close()
         await super().close()
 
     def _build_reader(self, raw: Raw) -> Connection:

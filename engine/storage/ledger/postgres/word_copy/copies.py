@@ -137,8 +137,13 @@ class WordCopies:
                     await self._wanted.wait()
 
     def end(self) -> None:
-        """End a load soon, so that `run` can be cancelled; the connection is closed with those of the ledger."""
+        """End a load soon, so that `run` can be cancelled."""
         self._is_ending.set()
+
+    def close(self) -> None:
+        """Close the connection once `run` has ended."""
+        if self._raw is not None:
+            self._raw.close()
 
     def _ask(self) -> None:
         with suppress(RuntimeError):  # the program ends
