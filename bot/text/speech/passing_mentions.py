@@ -80,8 +80,8 @@ _WITH_ARTICLE = re.compile(
 _WITHOUT_SUBJECT = phrases.parse_words("cant cannot couldnt didnt can meinte")
 _FINDING = phrases.parse_words("find see tell remember recall locate open get read access reach log figure work not")
 # What a verb asks about, if it stands right behind it: "can someone open the gate".
-_SUBJECTS = phrases.PEOPLE | phrases.parse_words(
-    "i you he she they one people der die das ich du man er sie le la el o"
+_SUBJECTS = (
+    phrases.PEOPLE | phrases.PRONOUNS | phrases.parse_words("you one people der die das ich du man er sie le la el")
 )
 _BEFORE = phrases.LEADING | phrases.FILLERS
 _GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die das den dem zum zur im am beim für")

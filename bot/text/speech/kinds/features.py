@@ -37,7 +37,8 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 _UNSPACED_END = re.compile(r"[。.!！?？\n]")
 _FIRST = "i we ich wir je on nous eu nós yo im ive were weve ill gente"
 _READER = "you u du dich dir tu te usted vous você vc ihr vocês euch"
-_OTHERS = "he she they it its this that er sie es il elle ils elles ça ela ele eles elas él ella eso isso das cest"
+_NOT_OTHERS = "i we life everyone anyone these those"  # of the pronouns in English
+_OTHERS = "its er sie es il elle ils elles ça ela ele eles elas él ella eso isso das cest"
 _ANYBODY = "anyone anybody someone somebody any jemand einer alguien alguno alguém quelqu quelquun"
 _VERBS = "ist sind war hat haben wird kann muss soll darf est sont a ont es son está están é são tem foi fue ha han"
 _DENIALS = "not nicht kein keine keinen pas no não ne never nie"
@@ -147,7 +148,7 @@ def _classes() -> dict[str, str]:
         ("Q", phrases.QUESTION_WORDS | phrases.parse_words(_WHICH)),
         ("I", phrases.parse_words(_FIRST)),
         ("Y", phrases.parse_words(_READER)),
-        ("H", phrases.parse_words(_OTHERS)),
+        ("H", phrases.PRONOUNS - phrases.parse_words(_NOT_OTHERS) | phrases.parse_words(_OTHERS)),
         ("E", phrases.parse_words(_ANYBODY)),
         ("W", phrases.WHETHER),
         ("A", phrases.AUXILIARIES | phrases.parse_words(_VERBS)),
