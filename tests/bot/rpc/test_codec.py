@@ -34,6 +34,7 @@ from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCou
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
 from bot.capabilities.readers import requests as reader_requests
+from bot.capabilities.readers.results import ReadersFound
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.capabilities.sources import requests as source_requests
@@ -210,7 +211,7 @@ EVENTS: list[OperationResult] = [
     results.ReceiptFound("Well.", RECEIPT),
     results.ReceiptChecked("Well.", {"documents": 1}, erased_again=True),
     results.Listing(("Name",), (("Ada",),)),
-    results.ReadersFound("Well. 1 guest: Gus.", "workspace", 1, ("Gus",), "1 guest: Gus."),
+    ReadersFound("Well. 1 guest: Gus.", "workspace", 1, ("Gus",), "1 guest: Gus."),
     results.Corrected("Well.", "s", CHANGE),
     results.CorrectionMade("s", CHANGE),
     results.FactAdded("Well.", "k"),
