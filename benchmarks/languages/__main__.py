@@ -1,8 +1,8 @@
 """Ask forty questions in each language about the messages of an invented club, without a model; count right answers.
 
-`python -m benchmarks.languages [de es …] [--half chosen|held|all] [--show]`: "held": fifteen of each, whose
-failures were seen once while rules were written. An answer is right if it has one of the words of its question; one of a question that nobody can answer is,
-if nothing is answered as if right. It is 20 March 2026.
+`python -m benchmarks.languages [de es …] [--half chosen|held|all] [--show]`: "held": fifteen of each, whose failures
+were seen once while rules were written. An answer is right if it has one of the words of its question; one of a
+question that nobody can answer is, if nothing is answered as if right. It is 20 March 2026.
 """
 
 from __future__ import annotations
