@@ -21,7 +21,7 @@ from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from engine.models import ContextEntity, ContextRelation, Scope
     from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
@@ -102,8 +102,8 @@ class Retriever:
             vectors, profiles = await embedding, ProfileCache()
             (chunks, walk), local_leg, global_leg = await gather_or_cancel(
                 self._rank_chunks(leg, NameWalk(searcher, query, vectors)),
-                _run_leg(question, LOCAL_MODES, searcher.local_leg(query, vectors, profiles), GraphLeg()),
-                _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, profiles), GraphLeg()),
+                _run_leg(question, LOCAL_MODES, lambda: searcher.local_leg(query, vectors, profiles), GraphLeg()),
+                _run_leg(question, GLOBAL_MODES, lambda: searcher.global_leg(vectors, profiles), GraphLeg()),
             )
         return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks, walk)
 
@@ -166,10 +166,7 @@ def _effective_mode(question: Question) -> str:
 
 
 async def _run_leg(
-    question: Question, modes: frozenset[str], search: Coroutine[Any, Any, Result], default: Result
+    question: Question, modes: frozenset[str], search: Callable[[], Awaitable[Result]], default: Result
 ) -> Result:
     """Run a search if the mode of the question is among `modes`; else return the default."""
-    if _effective_mode(question) in modes:
-        return await search
-    search.close()
-    return default
+    return await search() if _effective_mode(question) in modes else default

@@ -139,6 +139,7 @@ PAGE_CALLS: dict[str, list[Call]] = {
         Call("/questions", "channel verified answer"),
         Call("/questions?room=<room>", "channel question reason"),
     ],
+    "GET /questions/faq.md": [Call("/questions/faq.md", is_same=False)],
     "POST /questions/verify": [
         Call("/questions/verify", form={"answer": "<answer>", "text": "A lie."}, is_same=False),
         Call("/questions/verify", form={"answer": "<answer>", "shown": "<room>"}, is_same=False),
@@ -263,6 +264,14 @@ API_CALLS: dict[str, list[Call]] = {
         Call("/api/v1/history", body={"subject": SHARED_NAME}),
         Call("/api/v1/history", body={"subject": "<name>"}),
     ],
+    "POST /api/v1/contradictions": [Call("/api/v1/contradictions", body={})],
+    "POST /api/v1/settle-contradiction": [
+        Call("/api/v1/settle-contradiction", body={"id": "none", "right": "older"}, is_same=False)
+    ],
+    "POST /api/v1/dismiss-contradiction": [Call("/api/v1/dismiss-contradiction", body={"id": "none"}, is_same=False)],
+    "POST /api/v1/faq": [Call("/api/v1/faq", body={}, is_same=False)],
+    "POST /api/v1/report": [Call("/api/v1/report", body={}, is_same=False)],
+    "POST /api/v1/schedule-report": [],
     "POST /api/v1/watch": [],
     "POST /api/v1/watches": [Call("/api/v1/watches", body={})],
     "POST /api/v1/unwatch": [],

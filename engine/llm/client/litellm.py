@@ -6,6 +6,7 @@ import asyncio
 import base64
 import importlib
 import os
+import sys
 import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -158,10 +159,12 @@ def load_litellm() -> Any:
     for message in _PYDANTIC_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
     defer_encoding()
+    is_imported = "litellm" in sys.modules
     with pause_garbage_collection():
         litellm: Any = importlib.import_module("litellm")
     release_parsed_tokenizer()
-    free_import_garbage()
+    if not is_imported:
+        free_import_garbage()
     accept_content_lists()
     keep_unprocessable_errors()
     litellm.telemetry = False

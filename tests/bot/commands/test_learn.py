@@ -133,7 +133,7 @@ async def test_what_a_person_wrote_before_being_read_again_they_alone_can_add(
     ("changes", "line"),
     [
         ({"by_bot": True}, BOT_MESSAGE),
-        ({"addressed": True}, ADDRESSED_TO_BOT),
+        ({"addressed": True, "text": "When do the tiles come?"}, ADDRESSED_TO_BOT),
         ({"text": " "}, NOTHING_READABLE),
         ({"location": replace(ROOF, channel="ALONE")}, DIRECT_MESSAGE),
         ({"time": NOW - timedelta(days=40)}, "older than 30 days"),

@@ -24,6 +24,7 @@ MAX_PATTERN = 5  # classes of words in a row
 MAX_CHARACTERS = 4  # in a row, of text without blanks
 MAX_ENDING = 6  # characters at the end of a text without blanks
 
+_DIGITS = re.compile(r"\d+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _REPLACED = (
     (re.compile(r"^(?:>|&gt;)[^\n]{0,1200}", re.MULTILINE), " quotex "),
@@ -173,7 +174,7 @@ def _classes() -> dict[str, str]:
 
 def _name_unspaced(text: str) -> set[str]:
     """The characters in a row of a text without blanks, and those at the end of each of its sentences."""
-    joined = re.sub(r"\d+", "0", "".join(text.split(" "))).strip().rstrip("。.!！…")
+    joined = _DIGITS.sub("0", "".join(text.split(" "))).strip().rstrip("。.!！…")
     row = f"^{joined}$"
     found = {"question mark"} if "?" in joined or "？" in joined else set[str]()
     for size in range(1, MAX_CHARACTERS + 1):

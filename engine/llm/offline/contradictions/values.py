@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from engine.llm.offline.supersession.values import Value
 
+_NO_DIGIT, _DIGITS = re.compile(r"\D"), re.compile(r"\d+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,' ]\d{3})+")
 _CURRENCY = re.compile(
     r"(?P<euro>€|euros?\b|eur\b)|(?P<dollar>\$|dollars?\b|usd\b)|(?P<pound>£|pounds?\b)|(?P<yen>¥|円)|[^\W\d]+",
@@ -60,14 +61,14 @@ def exclude_each_other(one: Slot, other: Slot) -> bool:
 
 def _to_number(form: str) -> str:
     if _THOUSANDS.fullmatch(form):
-        return re.sub(r"\D", "", form)
+        return _NO_DIGIT.sub("", form)
     number = form.replace(",", ".")
     return number.rstrip("0").rstrip(".") if number.count(".") == 1 else number
 
 
 def _are_days_apart(one: str, other: str) -> bool:
     """Whether two dates are as exact as each other."""
-    shapes = [re.sub(r"\d+", "0", form) for form in (one, other)]
+    shapes = [_DIGITS.sub("0", form) for form in (one, other)]
     return shapes[0] == shapes[1]
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.storage.ledger.schema import stems
 from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
 from engine.storage.ledger.schema.search_changes import SEARCH_CHANGES
+from engine.storage.ledger.schema.stems import INDEX_STEMS, STEM_LANGUAGE, STEMS
 from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
@@ -50,10 +50,6 @@ OUTDATED = Table(
     (Index("outdated_extraction_queued", "chunk", where="queued"),),
     key="chunk",
 )
-# What full text holds of a chunk beside its words: stem terms (`engine.text.languages.stemming`) between blanks.
-STEMS = Column("stems", TEXT, default="")
-# The languages of which any chunk has stem terms.
-STEM_LANGUAGE = Table("stem_language", (Column("language", TEXT, primary=True),))
 _MARK_UNKNOWN = (
     "INSERT INTO incomplete_chunk (chunk, outcome) SELECT id, 'unknown' FROM chunk WHERE extraction IS NOT NULL"
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.chunk = chunk.id);"
@@ -388,7 +384,7 @@ MIGRATIONS = (
     Migration(
         add_column("chunk", STEMS),
         create_table(STEM_LANGUAGE),
-        stems.INDEX_STEMS,
+        INDEX_STEMS,
         online="an older process stores no stems; its chunks are found by their words.",
     ),
     Migration(run(postgres=SEARCH_CHANGES), online="triggers record what an older process changes."),
