@@ -61,6 +61,7 @@ def list_named(readers: Readers) -> set[str]:
     return {*readers.people, *(MEMBERS if readers.everyone else ())}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(12))
 async def test_the_readers_of_rooms_are_those_who_are_told_what_is_in_them(store: BotStore, seed: int) -> None:
     resolver, places = await build_workspace(store, seed)

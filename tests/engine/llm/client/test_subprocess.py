@@ -261,6 +261,7 @@ async def test_a_process_without_calls_is_ended_and_the_next_call_starts_another
     assert [process.is_alive for process in processes] == [False, False]
 
 
+@pytest.mark.long
 async def test_a_call_keeps_its_process_however_long_it_takes(processes: list[LocalProcess]) -> None:
     provider = SubprocessProvider(idle_seconds=0)
     await provider.chat({})

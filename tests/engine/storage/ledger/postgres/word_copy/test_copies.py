@@ -106,6 +106,7 @@ async def test_a_transaction_that_ends_later_than_a_younger_one_is_seen(postgres
         assert set(await copied.read(Search.search_chunks, "ferry", 5, scope)) == {ids["d1"]}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("cause", ["too many", "no longer logged", "emptied"])
 async def test_a_copy_that_cannot_follow_is_loaded_again(
     postgres_ledger_url: str, monkeypatch: pytest.MonkeyPatch, cause: str
@@ -130,6 +131,7 @@ async def test_a_copy_that_cannot_follow_is_loaded_again(
         await assert_equal(copied, other)
 
 
+@pytest.mark.long
 async def test_an_index_that_does_not_fit_is_searched_by_the_server(postgres_ledger_url: str) -> None:
     async with open_ledger(postgres_ledger_url, 1) as copied, open_ledger(postgres_ledger_url) as other:
         await other.add(doc("a", "ferry harbor"))
