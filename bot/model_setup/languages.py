@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 VARIABLE = "THREADLORE_LANGUAGES"
+OTHER_CODES = {"nb": "no", "nn": "no"}
 
 
 def read_languages(settings: Settings) -> tuple[str, ...]:
@@ -20,7 +21,8 @@ def read_languages(settings: Settings) -> tuple[str, ...]:
 
 def split_languages(text: str) -> tuple[str, ...]:
     """The codes of a list such as "de, en"; "de-AT" means "de". Raises BadSetting for one that is not known."""
-    codes = [code.strip().casefold().replace("_", "-").partition("-")[0] for code in text.split(",")]
+    listed = [code.strip().casefold().replace("_", "-").partition("-")[0] for code in text.split(",")]
+    codes = [OTHER_CODES.get(code, code) for code in listed]
     unknown = [code for code in codes if code and code not in LANGUAGES]
     if unknown:
         raise BadSetting(

@@ -10,11 +10,12 @@ import numpy as np
 import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
-from engine.llm.checked_embedder import embedder_identity
+from engine.llm.checked_embedder import PROBE_TEXT, embedder_identity
 from engine.llm.default_models import BUILTIN_IDENTITIES
 from engine.options import StoresPlace
 from engine.storage.graph.read_only import ReadOnlyGraph
 from engine.text.similarity import is_same_vector
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -167,13 +168,19 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
     """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
 
     `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement, or both
-    are built in: that costs nothing. On a database other processes may use the former one, so that it is asked for.
+    are built in and the options name languages. On a database other processes may use the former one, so that it is
+    asked for.
     """
     name = embedder_identity(embedder)
     former = await ledger.settings.get("embedder")
     are_builtin = {former, name} <= BUILTIN_IDENTITIES and not options.database
-    if former not in {"", name} and not (options.replace_embedder or are_builtin):
-        raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
+    if former not in {"", name}:
+        if not (options.replace_embedder or (are_builtin and options.languages)):
+            raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
+        if (
+            name in BUILTIN_IDENTITIES
+        ):  # its weights are there and whole, before the vectors of the former one are dropped
+            await embedder.embed([PROBE_TEXT], UsageMeter())
     if former != name or (former and lost):
         await ledger.settings.set_embedder(name, reindex=bool(former))
 

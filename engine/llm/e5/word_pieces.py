@@ -6,6 +6,7 @@ Source: Kudo 2018 (unigram language model). The library of MiniLM takes 270 MB a
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ class WordPieceTokenizer:
 
     def tokenize(self, text: str) -> list[int]:
         """The ids of the word pieces of a text between its markers, at most 512."""
-        plain = _SPACES.sub(" ", text.translate(self._characters)).strip()
+        plain = _SPACES.sub(" ", unicodedata.normalize("NFC", text).translate(self._characters)).strip()
         ids = [FIRST_MARKER]
         for word in _WORDS.findall(f"{WORD_START}{plain.replace(' ', WORD_START)}"):
             ids += self._divide_word(word)

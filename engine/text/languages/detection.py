@@ -82,8 +82,9 @@ def drop_function_words(words: Sequence[str], text: str) -> list[str]:
 def detect_language(text: str, among: Collection[str] = ()) -> Detected:
     """The language of a text, of those in the Latin script `among` these, if given."""
     folded = text.casefold()
+    latin = 0 if folded.isascii() else len(_LATIN.findall(folded))
     for language, script, others in () if folded.isascii() else _SCRIPTS:
-        if len(found := script.findall(folded)) > len(_LATIN.findall(folded)):
+        if len(found := script.findall(folded)) > latin:
             letters = set(folded)
             own = next((other for other, own in others if letters & set(own)), language)
             return Detected(own, float(len(found)))

@@ -54,7 +54,7 @@ ALGORITHMS = {
 }
 FIRST_TAG = 0xF000  # of private characters
 TAGS = {language: chr(FIRST_TAG + place) for place, language in enumerate(ALGORITHMS)}
-MIN_LETTERS = 3
+MIN_LETTERS, MAX_LETTERS = 3, 256
 MIN_MAIN_MARGIN = 1.0  # of the language of a text before the next one
 MIN_MARGIN = 2.5  # of a line that is in another language than most of its text
 _WORD = re.compile(r"\w+")
@@ -94,7 +94,7 @@ def find_languages(terms: Iterable[str]) -> set[str]:
 def _list_words(text: str) -> list[str]:
     """The words of a text that can have a stem."""
     words = _WORD.findall(_ARABIC_VOWELS.sub("", unicodedata.normalize("NFC", text.casefold())))
-    return [word for word in words if len(word) >= MIN_LETTERS and word.isalpha()]
+    return [word for word in words if MIN_LETTERS <= len(word) <= MAX_LETTERS and word.isalpha()]
 
 
 def _stem_words(words: Sequence[str], language: str) -> list[str]:

@@ -74,7 +74,11 @@ def register_search_text(db: sqlite3.Connection) -> None:
 def index_all(db: sqlite3.Connection) -> None:
     """Fill the empty indexes of a new file from its rows."""
     register_search_text(db)
-    stems = "' ' || stems" if "stems" in {row[1] for row in db.execute("PRAGMA table_info(chunk)")} else "''"
+    stems = (
+        "CASE stems WHEN '' THEN '' ELSE ' ' || stems END"
+        if "stems" in {row[1] for row in db.execute("PRAGMA table_info(chunk)")}
+        else "''"
+    )
     db.execute(f"INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) || {stems} FROM chunk")
     db.execute("INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity")
 

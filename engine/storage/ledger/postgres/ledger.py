@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import CorruptLedger
+from engine.errors import CorruptLedger, DatabaseReadOnly
 from engine.scheduling.supervisor import Supervisor
 from engine.scheduling.tasks import cancel_tasks
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.integrity import find_problems
 from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.postgres.word_copy.copies import WordCopies
+from engine.storage.ledger.postgres.word_copy.source import delete_old
 from engine.storage.ledger.postgres.word_copy.term_index import CopiedConnection
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from engine.storage.postgres.connection import Raw
     from engine.storage.sql.connection import Connection
 
+CLEANING_SECONDS = 900.0  # between two deletions of old rows of the log of changes
 SCHEMA = PostgresSchema(SOURCE, "ledger", "threadlore_ledger")
 
 
@@ -39,6 +42,7 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
         LedgerStore.__init__(self)
         self._words: WordCopies | None = None
         self._following: asyncio.Task[None] | None = None
+        self._cleaning: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -56,19 +60,30 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
         `word_cache_bytes`: memory for a copy of each of the two term indexes; 0: the server is asked.
         """
         ledger = cls(url, fts_tokenizer, clock, process)
+        supervisor = supervisor or Supervisor(clock)
         await ledger._start(supervisor)
+        ledger._cleaning = supervisor.run("clean changes of words", ledger._clean)
         if word_cache_bytes:
             ledger._words = WordCopies(ledger._connect, word_cache_bytes)
-            ledger._following = (supervisor or Supervisor(clock)).run("follow words", ledger._words.run)
+            ledger._following = supervisor.run("follow words", ledger._words.run)
         return ledger
 
     async def close(self) -> None:
         """Finish waiting writes, and close the connections."""
+        if self._cleaning is not None:
+            await cancel_tasks(self._cleaning)
         if self._words is not None and self._following is not None:
             self._words.end()
             await cancel_tasks(self._following)
             self._words.close()
         await super().close()
+
+    async def _clean(self) -> None:
+        """Delete what no copy needs any more from the log of changes, which triggers write also without copies."""
+        while True:
+            await asyncio.sleep(CLEANING_SECONDS)
+            with suppress(DatabaseReadOnly):
+                await self.write(delete_old)
 
     def _build_reader(self, raw: Raw) -> Connection:
         return super()._build_reader(raw) if self._words is None else CopiedConnection(raw, self._words)

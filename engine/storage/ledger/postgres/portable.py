@@ -49,4 +49,6 @@ def load_file(raw: Raw, path: Path, *, replace: bool = False) -> None:
     if is_filled and not replace:
         raise StoreError("The database already contains data.", hint=NOT_EMPTY_HINT)
     portable.load_tables(raw, path, portable.list_columns(SOURCE), "ledger", INDEXING)
+    # An index of trigrams has no stem terms, and this one may be of words.
+    raw.execute("DELETE FROM meta WHERE key IN ('stems_version', 'next_stemmed_chunk')")
     raw.execute("INSERT INTO meta VALUES ('reindexing', '1') ON CONFLICT (key) DO UPDATE SET value = '1'")

@@ -107,7 +107,8 @@ $body$;
 CREATE FUNCTION stem_vector(terms text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
     SELECT CAST(COALESCE(
         string_agg($schema.quote_lexeme(term) || ':' || LEAST(place, 16383), ' '), '') AS tsvector)
-    FROM unnest(string_to_array(terms, ' ')) WITH ORDINALITY AS listed (term, place) WHERE term <> ''
+    FROM unnest(string_to_array(terms, ' ')) WITH ORDINALITY AS listed (term, place)
+    WHERE term <> '' AND octet_length(term) <= 2046
 $body$;
 ALTER TABLE chunk ADD COLUMN search tsvector;
 CREATE FUNCTION index_chunk() RETURNS trigger LANGUAGE plpgsql AS $body$

@@ -25,17 +25,19 @@ CREATE TABLE unsegmented_fts (
     last_id  INTEGER NOT NULL
 );
 CREATE TRIGGER chunk_fts_insert AFTER INSERT ON chunk BEGIN
-    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
+    INSERT INTO chunk_fts (rowid, text)
+        VALUES (new.id, search_text(new.text) || CASE new.stems WHEN '' THEN '' ELSE ' ' || new.stems END);
 END;
 CREATE TRIGGER chunk_fts_delete AFTER DELETE ON chunk BEGIN
     INSERT INTO chunk_fts (chunk_fts, rowid, text) SELECT 'delete', old.id,
         CASE WHEN EXISTS (SELECT 1 FROM unsegmented_fts WHERE kind = 0 AND old.id BETWEEN first_id AND last_id)
-        THEN old.text ELSE search_text(old.text) || ' ' || old.stems END;
+        THEN old.text ELSE search_text(old.text) || CASE old.stems WHEN '' THEN '' ELSE ' ' || old.stems END END;
 END;
 CREATE TRIGGER chunk_fts_stems AFTER UPDATE OF stems ON chunk WHEN old.stems <> new.stems BEGIN
     INSERT INTO chunk_fts (chunk_fts, rowid, text)
-        VALUES ('delete', old.id, search_text(old.text) || ' ' || old.stems);
-    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
+        VALUES ('delete', old.id, search_text(old.text) || CASE old.stems WHEN '' THEN '' ELSE ' ' || old.stems END);
+    INSERT INTO chunk_fts (rowid, text)
+        VALUES (new.id, search_text(new.text) || CASE new.stems WHEN '' THEN '' ELSE ' ' || new.stems END);
 END;
 CREATE TRIGGER entity_fts_insert AFTER INSERT ON entity BEGIN
     INSERT INTO entity_fts (rowid, name) SELECT new.id,

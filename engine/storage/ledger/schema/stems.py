@@ -14,24 +14,27 @@ _SQLITE = """
 DROP TRIGGER chunk_fts_insert;
 DROP TRIGGER chunk_fts_delete;
 CREATE TRIGGER chunk_fts_insert AFTER INSERT ON chunk BEGIN
-    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
+    INSERT INTO chunk_fts (rowid, text)
+        VALUES (new.id, search_text(new.text) || CASE new.stems WHEN '' THEN '' ELSE ' ' || new.stems END);
 END;
 CREATE TRIGGER chunk_fts_delete AFTER DELETE ON chunk BEGIN
     INSERT INTO chunk_fts (chunk_fts, rowid, text) SELECT 'delete', old.id,
         CASE WHEN EXISTS (SELECT 1 FROM unsegmented_fts WHERE kind = 0 AND old.id BETWEEN first_id AND last_id)
-        THEN old.text ELSE search_text(old.text) || ' ' || old.stems END;
+        THEN old.text ELSE search_text(old.text) || CASE old.stems WHEN '' THEN '' ELSE ' ' || old.stems END END;
 END;
 CREATE TRIGGER chunk_fts_stems AFTER UPDATE OF stems ON chunk WHEN old.stems <> new.stems BEGIN
     INSERT INTO chunk_fts (chunk_fts, rowid, text)
-        VALUES ('delete', old.id, search_text(old.text) || ' ' || old.stems);
-    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, search_text(new.text) || ' ' || new.stems);
+        VALUES ('delete', old.id, search_text(old.text) || CASE old.stems WHEN '' THEN '' ELSE ' ' || old.stems END);
+    INSERT INTO chunk_fts (rowid, text)
+        VALUES (new.id, search_text(new.text) || CASE new.stems WHEN '' THEN '' ELSE ' ' || new.stems END);
 END;
 """
 _POSTGRES = """
 CREATE FUNCTION stem_vector(terms text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
     SELECT CAST(COALESCE(
         string_agg($schema.quote_lexeme(term) || ':' || LEAST(place, 16383), ' '), '') AS tsvector)
-    FROM unnest(string_to_array(terms, ' ')) WITH ORDINALITY AS listed (term, place) WHERE term <> ''
+    FROM unnest(string_to_array(terms, ' ')) WITH ORDINALITY AS listed (term, place)
+    WHERE term <> '' AND octet_length(term) <= 2046
 $body$;
 ALTER TABLE chunk ALTER COLUMN search DROP EXPRESSION;
 CREATE FUNCTION index_chunk() RETURNS trigger LANGUAGE plpgsql AS $body$

@@ -5,8 +5,8 @@ import pytest
 from engine.llm.e5 import word_pieces
 from engine.llm.e5.word_pieces import FIRST_MARKER, LAST_MARKER, MAX_WORD_PIECES, UNKNOWN_PIECE, WordPieceTokenizer
 
-PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁boat", "s", "▁bo", "ats", "a", "b", "ß"]
-SCORES = [0.0, 0.0, 0.0, 0.0, -3.0, -4.0, -3.0, -5.0, -6.0, -4.0, -4.0, -7.0]
+PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁boat", "s", "▁bo", "ats", "a", "b", "ß", "ó"]
+SCORES = [0.0, 0.0, 0.0, 0.0, -3.0, -4.0, -3.0, -5.0, -6.0, -4.0, -4.0, -7.0, -7.0]
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def tokenizer() -> WordPieceTokenizer:
         pytest.param("  boats \n boats ", ["▁boat", "s", "▁boat", "s"], id="spaces and lines"),
         pytest.param("ß", ["▁", "ß"], id="a rare piece"),
         pytest.param("boat\u200bs", ["▁boat", "s"], id="a removed character"),
+        pytest.param("o\u0301", ["▁", "ó"], id="a letter and its mark"),
         pytest.param("", ["▁"], id="nothing"),
         pytest.param("xyz", ["▁", "<unk>"], id="adjacent unknown characters"),
         pytest.param("xax", ["▁", "<unk>", "a", "<unk>"], id="unknown characters apart"),

@@ -11,15 +11,13 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from psycopg.errors import ReadOnlySqlTransaction
-
 from engine.scheduling.tasks import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.ledger.postgres.word_copy.source import (
     IndexMoment,
-    delete_old,
     find_present,
     find_unseen,
+    holding_rows,
     read_all,
     read_ids,
 )
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 KINDS = (KeyKind.CHUNK, KeyKind.NAME)
 MAX_READ = 2_000  # changed rows that a reader reads again; with more the index is loaded again
 FOLLOW_SECONDS = 5.0  # between two looks for changes, so that a reader finds few
-CLEANING_ROUNDS = 180  # looks between two deletions of old rows of the log
+RETRY_ROUNDS = 720  # looks until an index that did not fit may be loaded again
 
 
 class WordCopy:
@@ -68,10 +66,11 @@ class WordCopy:
         """Read the whole index; readers ask the server meanwhile."""
         seen, arrays = find_present(raw), WordArrays(self._max_bytes)
         try:
-            for block in read_all(raw, self._kind):
-                arrays.append(*block)
-                if is_ending.is_set():
-                    return
+            with holding_rows(raw, self._kind):
+                for block in read_all(raw, self._kind):
+                    arrays.append(*block)
+                    if is_ending.is_set():
+                        return
         except ArraysFull:
             self._is_too_large, self.is_wanted = True, False
             return
@@ -82,6 +81,10 @@ class WordCopy:
         """Apply what has changed."""
         with self._lock:
             self._catch_up(raw)
+
+    def try_again(self) -> None:
+        """Let an index that did not fit be loaded again: it may have become smaller."""
+        self._is_too_large = not self._max_bytes
 
     def _catch_up(self, raw: Raw) -> None:
         """Apply the changes that a transaction sees; without the copy if they are too many, or unknown."""
@@ -159,9 +162,9 @@ class WordCopies:
                 else:
                     copy.follow(raw)
             self._rounds += 1
-            if self._rounds % CLEANING_ROUNDS == 0:
-                with suppress(ReadOnlySqlTransaction):
-                    delete_old(raw)
+            if self._rounds % RETRY_ROUNDS == 0:
+                for copy in self._copies.values():
+                    copy.try_again()
         except BaseException:
             raw.close()
             raise

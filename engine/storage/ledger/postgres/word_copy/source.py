@@ -6,6 +6,7 @@ transaction, and a snapshot tells which transactions it includes.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from engine.storage.postgres.connection import Raw
+    from engine.storage.sql.connection import Connection
 
 KEPT_HOURS, MAX_AGE_HOURS = 2, 1  # that a change stays in the log; that a reader may be behind
 BLOCK_PAGES = 128  # of the server, read at once
@@ -40,7 +42,7 @@ FIND_UNSEEN = (
     " AND c.transaction >= pg_snapshot_xmin($1::pg_snapshot)"
     " AND NOT pg_visible_in_snapshot(c.transaction, $1::pg_snapshot)"
 )
-DELETE_OLD = "DELETE FROM search_change WHERE recorded_at < now() - $1 * interval '1 hour'"
+DELETE_OLD = "DELETE FROM search_change WHERE recorded_at < now() - ? * interval '1 hour'"
 HASH_TERMS = (
     "SELECT hashtextextended(term, 0) FROM unnest($1::text[]) WITH ORDINALITY AS t (term, place) ORDER BY place"
 )
@@ -90,9 +92,9 @@ def find_unseen(raw: Raw, kind: KeyKind, since: IndexMoment) -> ChangedRows:
     return ChangedRows(IndexMoment(*rows[0][:2]), rows[0][2], changed)
 
 
-def delete_old(raw: Raw) -> None:
+def delete_old(db: Connection) -> None:
     """Delete what no reader needs any more from the log."""
-    raw.execute(DELETE_OLD, (KEPT_HOURS,))
+    db.execute(DELETE_OLD, (KEPT_HOURS,))
 
 
 def hash_terms(raw: Raw, terms: Sequence[str]) -> list[int]:
@@ -106,6 +108,14 @@ def read_all(raw: Raw, kind: KeyKind) -> Iterator[TermBlock]:
     statement = _build_statement(kind, PAGES)
     for first in range(0, pages, BLOCK_PAGES):
         yield from _read(raw, statement, (f"({first},0)", f"({first + BLOCK_PAGES},0)"))
+
+
+@contextmanager
+def holding_rows(raw: Raw, kind: KeyKind) -> Iterator[None]:
+    """Keep the table from being rewritten (VACUUM FULL), which moves rows past a reader of pages."""
+    with raw.transaction():
+        raw.execute(f"LOCK TABLE {TABLES[kind][0]} IN ACCESS SHARE MODE")
+        yield
 
 
 def read_ids(raw: Raw, kind: KeyKind, ids: Sequence[int]) -> Iterator[TermBlock]:

@@ -89,3 +89,18 @@ async def test_chunks_of_before_get_stems_step_by_step(ledger: LedgerFixture, mo
     for key in TEXTS:
         await ledger.forget(key)
     assert await find(ledger, "Haus") == {}
+
+
+async def test_what_trigrams_indexed_before_there_were_stems_is_deleted(tmp_path: Path) -> None:
+    ledger = LedgerFixture(await Ledger.open(tmp_path / "ledger.db", "trigram", clock=SYSTEM_CLOCK))
+    await ledger.add(doc("other", TEXTS["other"]))
+    await ledger.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
+    await ledger.execute("INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) FROM chunk")
+    await ledger.forget("other")
+    await ledger.ledger.check_integrity()
+    await ledger.ledger.close()
+
+
+async def test_a_run_of_very_many_letters_has_no_stem_and_is_stored(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("long", f"Das Haus am Kanal wurde nicht verkauft, {'acgt' * 700} und so weiter."))
+    assert set(await find(ledger, "Häuser")) == {"long"}

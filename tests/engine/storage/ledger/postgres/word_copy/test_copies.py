@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from engine.clock import SYSTEM_CLOCK
 from engine.options import WORD_CACHE_BYTES
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.ledger.postgres.word_copy import copies
+from engine.storage.ledger.postgres.word_copy import copies, source
 from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records.projection import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
@@ -140,4 +141,31 @@ async def test_an_index_that_does_not_fit_is_searched_by_the_server(postgres_led
             assert copied.ledger._words is not None
             while not copied.ledger._words[KeyKind.CHUNK]._is_too_large:
                 await assert_equal(copied, other)
+        await assert_equal(copied, other)
+
+
+async def test_rows_do_not_move_to_other_pages_while_they_are_loaded(
+    postgres_ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "BLOCK_PAGES", 1)
+    async with open_ledger(postgres_ledger_url, WORD_CACHE_BYTES) as copied, open_ledger(postgres_ledger_url) as other:
+        for number in range(60):
+            await other.add(doc(f"d{number}", f"ferry {number} " + "harbor sail " * 40))
+        await other.execute("DELETE FROM chunk WHERE id % 2 = 0")
+        assert isinstance(copied.ledger, PostgresLedger)
+        with psycopg.connect(postgres_ledger_url, autocommit=True) as rewriting:
+            rewriting.execute("SET lock_timeout = '100ms'")
+            read = source._read
+            failures = list[str]()
+
+            def rewrite_between(*arguments: Any) -> Any:
+                try:
+                    rewriting.execute("VACUUM (FULL) threadlore_ledger.chunk")
+                except psycopg.errors.LockNotAvailable as error:
+                    failures.append(str(error))
+                return read(*arguments)
+
+            monkeypatch.setattr(source, "_read", rewrite_between)
+            await load(copied)
+        assert failures
         await assert_equal(copied, other)
