@@ -3,16 +3,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.engine import Engine
-from engine.errors import EmbedderMismatch
+from engine.errors import EmbedderMismatch, ModelUnavailable
 from engine.llm.checked_embedder import UNRELATED_TEXTS, wrap_embedder
 from engine.llm.e5.embedder import E5Embedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.models import Document, Passage, Question
 from engine.options import EngineOptions
+from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder, NarrowEmbedder
 
@@ -77,18 +79,35 @@ async def test_the_scale_of_another_embedder_is_not_used(tmp_path: Path) -> None
         assert not engine._runtime.embedder.has_scale
 
 
+class BrokenEmbedder(HashEmbedder):
+    """Has the name of the multilingual embedder, and no weights."""
+
+    def __init__(self) -> None:
+        super().__init__(384, name=E5Embedder.name)
+
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        raise ModelUnavailable("The weights are damaged.")
+
+
 async def test_a_built_in_embedder_takes_over_from_the_other_in_the_background(tmp_path: Path) -> None:
     english, multilingual = (HashEmbedder(384, name=each.name) for each in (MiniLMEmbedder, E5Embedder))
     async with Engine.open(tmp_path, embedder=english) as engine:
         await engine.documents.add(TALK)
         await engine.wait_until_indexed()
-    async with Engine.open(tmp_path, embedder=multilingual) as engine:
+    german = EngineOptions(languages=("de",))
+    with pytest.raises(ModelUnavailable):  # nothing is dropped for an embedder that does not work
+        async with Engine.open(tmp_path, embedder=BrokenEmbedder(), options=german):
+            pass
+    async with Engine.open(tmp_path, embedder=english) as engine:
+        assert await engine._runtime.vectors.list_rows("chunks")
+    async with Engine.open(tmp_path, embedder=multilingual, options=german) as engine:
         assert (await engine.retrieve(Question(QUESTIONS[0], HERE))).sources  # found by words at once
         await engine.wait_until_indexed()
         assert await engine._runtime.vectors.list_rows("chunks")
         assert any("Ilse rows" in text for text in multilingual.texts)
         assert (await engine.maintenance.verify()).is_clean
         assert await engine._ledger.settings.get("reindexing") == ""
-    with pytest.raises(EmbedderMismatch):
-        async with Engine.open(tmp_path, embedder=HashEmbedder(384, name="of a provider")):
-            pass
+    for other in (HashEmbedder(384, name="of a provider"), english):
+        with pytest.raises(EmbedderMismatch):
+            async with Engine.open(tmp_path, embedder=other):
+                pass
