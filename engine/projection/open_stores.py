@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorStore
     from engine.storage.vectors.lance import LanceVectors
 
+OTHER_LANGUAGES_HINT = "Set THREADLORE_LANGUAGES as it was; another list, such as en, has all vectors made again."
 log = structlog.get_logger(__name__)
 
 LEDGER_BEHIND_HINT = (
@@ -176,10 +177,10 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
     are_builtin = {former, name} <= BUILTIN_IDENTITIES and not options.database
     if former not in {"", name}:
         if not (options.replace_embedder or (are_builtin and options.languages)):
-            raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
-        if (
-            name in BUILTIN_IDENTITIES
-        ):  # its weights are there and whole, before the vectors of the former one are dropped
+            hint = OTHER_LANGUAGES_HINT if are_builtin else EmbedderMismatch.hint
+            text = f"The vectors in this data directory were made by {former}, not by {name}."
+            raise EmbedderMismatch(text, hint=hint)
+        if name in BUILTIN_IDENTITIES:  # are its weights whole? Else the former vectors would be dropped in vain
             await embedder.embed([PROBE_TEXT], UsageMeter())
     if former != name or (former and lost):
         await ledger.settings.set_embedder(name, reindex=bool(former))
