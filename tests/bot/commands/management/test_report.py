@@ -123,6 +123,18 @@ async def test_a_question_that_is_deleted_goes_from_the_report(bot: BotFixture) 
     assert "ladder" not in told(bot)[0].text
 
 
+async def test_a_question_goes_from_the_report_with_who_asked_it(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await schedule(bot)
+    await bot.ask(yard, "bob", "Where is the zeppelin of uncle Otto?")  # a mention is no stored message
+    await bot.store.reports.schedule(Location("slack", "T1", ""), "ada", bot.platform.current_time())
+    await sender(bot, timedelta(hours=1)).send_due()
+    assert "zeppelin" in told(bot)[0].text
+    await bot.forget_person("bob")
+    await bot.correct_answers()
+    assert "zeppelin" not in told(bot)[0].text
+
+
 async def test_who_was_forgotten_gets_none(bot: BotFixture) -> None:
     await bot.join("YARD", "ada", "bob")
     await schedule(bot)
