@@ -48,6 +48,9 @@ async def test_it_counts_and_quotes_only_what_the_manager_may_read(bot: BotFixtu
     await ask_in_vain(bot, vault, "a3", "Where is the gold?")
     await bot.store.experts.begin_request("a1", Expert(yard, "cleo", "ladders"), "bob", bot.clock.time())
     await bot.store.experts.begin_request("a3", Expert(vault, "cleo", "gold"), "bob", bot.clock.time())
+    alone = make_answer("p1", location=yard, question="Is it safe?", asker="bob", private=True)
+    await bot.store.answers.begin(alone)
+    await bot.store.experts.begin_request("p1", Expert(yard, "dan", "ladders"), "bob", bot.clock.time())
     report = await write(bot)
     assert "- 2 questions were asked" in report
     assert "- an expert was asked 1 time" in report
