@@ -167,6 +167,8 @@ class AnswerCorrector:
         allowed = await can_read(audience, provenance_of_answer(stored), correction.location, person)
         if allowed is False:
             hidden = await list_unreadable_keys(audience, stored, correction.location, person)
+            if await self._store.superseded_answers.unmark(correction.answer_id, hidden):
+                return False  # with that mark goes what they may not read; the rest is checked again
             await self._store.answers.redact_one(correction.answer_id, hidden)
             return await self._correct(replace(correction, is_confirmed=True, attempts=correction.attempts + 1))
         return allowed is True and await self._finish(correction)
