@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot import texts
 from bot.answers.contradictions import words
 from bot.answers.contradictions.audience import ContradictionAudience
 from bot.answers.contradictions.finding import build_id, describe_known, key_of, list_rooms
 from bot.answers.footer import build_answer_source, link_citations, source_urls
+from bot.answers.review.removals import describe_removal
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable, SetupError
 from bot.i18n import gettext, use_language
 from bot.platform.models import AnswerFooter, FooterSource
@@ -96,12 +96,12 @@ class ContradictionTeller:
         finally:
             await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
         if not await self._store.answers.finish(answer.id, result):
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
+            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
 
     async def _withdraw(self, reply: Reply, answer: StoredAnswer) -> None:
         """Take back what was posted already of what may not be shown any more."""
         if reply.reply_ref:
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
+            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
         await self._store.answers.delete(answer.id)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+from bot.store.models import CONTRADICTION_PREFIX
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import from_micros, to_micros
 
@@ -153,15 +154,18 @@ class Contradictions:
         )
 
     async def set_off(self, place: Location, person: str, *, is_off: bool) -> None:
-        """Record whether a person of a workspace wants to be told of none."""
+        """Record whether a person of a workspace wants to be told of none; without a workspace, of all of them."""
         whose = (place.platform, place.workspace, person)
         added = "INSERT INTO contradiction_off VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        removed = "DELETE FROM contradiction_off WHERE platform = ? AND workspace = ? AND person = ?"
+        removed = (
+            "DELETE FROM contradiction_off WHERE platform = ?1 AND person = ?3"
+            " AND (?2 IN ('', workspace) OR workspace = '')"
+        )
         await self._database.execute(added if is_off else removed, whose)
 
     async def is_off(self, place: Location, person: str) -> bool:
         """Whether a person of a workspace wants to be told of none."""
-        sql = "SELECT 1 FROM contradiction_off WHERE platform = ? AND workspace = ? AND person = ?"
+        sql = "SELECT 1 FROM contradiction_off WHERE platform = ? AND workspace IN (?, '') AND person = ?"
         return await self._database.fetch_one(sql, (place.platform, place.workspace, person)) is not None
 
     async def finish_telling(self, id_: str, person: str) -> None:
@@ -221,13 +225,13 @@ def _decide(db: Connection, known: KnownContradiction, decision: Decision, now: 
 
 def _begin_telling(db: Connection, known: KnownContradiction, person: str, now: datetime) -> str:
     _insert(db, known, now)
-    old = to_micros(now - INTERVAL)
+    old, answer = to_micros(now - INTERVAL), CONTRADICTION_PREFIX + secrets.token_hex(_ID_BYTES)
     db.execute("DELETE FROM contradiction_notice WHERE state = 'ended' AND time <= ?", (old,))
     db.execute(
         "INSERT INTO contradiction_notice (contradiction, platform, workspace, person, answer, time)"
         " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (contradiction, person) DO UPDATE SET answer = excluded.answer,"
         " time = excluded.time, state = 'begun' WHERE contradiction_notice.state = 'ended'",
-        (known.id, known.place.platform, known.place.workspace, person, secrets.token_hex(_ID_BYTES), to_micros(now)),
+        (known.id, known.place.platform, known.place.workspace, person, answer, to_micros(now)),
     )
     rows = db.execute_fetchall(
         "SELECT answer FROM contradiction_notice WHERE contradiction = ? AND person = ? AND state = 'begun'",

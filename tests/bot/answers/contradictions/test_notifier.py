@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.answers.contradictions.notifier import INTERVAL, PERSONAL_INTERVAL, ContradictionNotifier
+from bot.answers.contradictions.notifier import INTERVAL, ContradictionNotifier
 from bot.capabilities.contradictions.requests import DismissContradiction, SettleContradiction
 from bot.capabilities.results import Completed
 from bot.commands.management.table import perform_management
@@ -18,6 +18,7 @@ from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location, Person
 from bot.store import Subject
 from bot.store.review.experts import Expert
+from bot.store.schedules.contradictions import INTERVAL as PERSONAL_INTERVAL
 from engine.errors import InvalidQuestion, NotFound
 from tests.bot.commands.conftest import RecordingAnswers, Workspace
 from tests.support.bot_fixture import BotFixture, run_before
