@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot import texts
 from bot.answers.review.notices import WithdrawalNotices
+from bot.answers.review.removals import describe_removal
 from bot.errors import PermissionDenied
-from bot.i18n import gettext, use_language
+from bot.i18n import use_language
 from bot.permissions.provenance import can_read, list_unreadable_keys, provenance_of_answer
 from bot.platform.models import Location
 from bot.platform.ports import ReplyTarget
@@ -149,7 +149,7 @@ class AnswerCorrector:
             return renewal != "later" and await self._finish(correction, renewed=True)
         find = self._context.find_channel_language
         with use_language(await find(correction.location, correction.asker)):
-            notice = gettext(texts.SOURCE_REMOVED)
+            notice = describe_removal(correction.answer_id, platform.traits)
         await platform.replace_answer(target, notice)
         return await self._finish(correction)
 
@@ -167,6 +167,8 @@ class AnswerCorrector:
         allowed = await can_read(audience, provenance_of_answer(stored), correction.location, person)
         if allowed is False:
             hidden = await list_unreadable_keys(audience, stored, correction.location, person)
+            if await self._store.superseded_answers.unmark(correction.answer_id, hidden):
+                return False  # with that mark goes what they may not read; the rest is checked again
             await self._store.answers.redact_one(correction.answer_id, hidden)
             return await self._correct(replace(correction, is_confirmed=True, attempts=correction.attempts + 1))
         return allowed is True and await self._finish(correction)

@@ -130,6 +130,11 @@ class AnswerDraft:
         return self.request.private or (channel is not None and channel.kind == "direct")
 
     @property
+    def only_reader(self) -> str:
+        """Who alone reads it; empty if everyone at its place does."""
+        return self.request.person if self.request.private or not self.request.location.channel else ""
+
+    @property
     def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the answer, its question and its suggestions used."""
         suggested = frozenset[str]().union(*(suggestion.keys for suggestion in self.suggestions))
@@ -205,7 +210,9 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         await _model_hint(context, draft),
         describe_inferred_filters(draft.found.inferred) if draft.found.inferred else "",
         *draft.written.notices,
-        *await list_coverage_notices(context, draft.found.sources, draft.found.context),
+        *await list_coverage_notices(
+            context, draft.found.sources, draft.found.context, request.location, draft.only_reader
+        ),
         gettext(texts.GAP_NOTICES[draft.asked.gap]) if draft.asked.gap and draft.is_supported else "",
         await _not_indexed_notice(context, draft),
         *await _unsupported_notices(context, draft),

@@ -169,16 +169,18 @@ COMMANDS: Mapping[str, Command] = {
     "contradictions": Command(
         contradictions.contradictions_command,
         N_("statements that disagree, and which of them is right"),
-        "[settle ID older|newer] | [dismiss ID]",
-        N_("Only what you can read. Authors, managers and experts decide; the right one becomes a verified answer."),
-        is_listed=False,
+        "[settle ID older|newer | dismiss ID | off | on]",
+        N_(
+            "Only what you can read. Authors, managers and experts decide; the right one becomes a verified answer. "
+            "`off`: I never ask you about them on my own."
+        ),
+        ("off",),
     ),
     "faq": Command(
         faq.faq_command,
         N_("frequent questions and their verified answers, as a page"),
         "[here]",
         N_("Of what you can read, with sources. `here`: only what everyone in this channel can read, to publish it."),
-        is_listed=False,
     ),
     "report": Command(
         report.report_command,

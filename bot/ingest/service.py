@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Message
+    from bot.store.erasure.receipts import BegunErasure
     from bot.store.schedules.retention import HeldDeletion
     from engine import Document, DocumentInfo
 
@@ -207,11 +208,28 @@ class IngestService:
     async def complete_erasures(self) -> None:
         """Complete the erasures that a process began before it ended, and give their receipts."""
         for begun in await self._context.store.receipts.list_abandoned():
+            receipt = begun.receipt
             try:
-                await self.erase_again(await self.erasures.find_remaining(json.loads(begun.document)))
-                await self.erasures.complete(begun)
+                await self._repeat_erasure(begun)
+                await self.erase_again(await self.erasures.find_remaining(json.loads(receipt.document)))
+                await self.erasures.complete(receipt)
             except (BadSetting, OSError) as error:
-                log.error("erasure.not_completed", receipt=begun.id, error=type(error).__name__)  # noqa: TRY400 - no bug
+                log.error("erasure.not_completed", receipt=receipt.id, error=type(error).__name__)  # noqa: TRY400 - no bug
+
+    async def _repeat_erasure(self, begun: BegunErasure) -> None:
+        """Forget a person or a workspace again, of whom more goes than a receipt names.
+
+        Who asked to be read again meanwhile keeps what they wrote since.
+        """
+        target = begun.target
+        place = (target.platform, target.workspace)
+        if target.person:
+            ends = await self._context.store.opt_outs.find_ends(*place, [target.person])
+            end = ends.get(target.person)
+            if end is None or end < begun.receipt.time:
+                await self.forget_person(*place, target.person)
+        elif target.workspace:
+            await self._membership.delete_workspace(*place)
 
     async def erase_again(self, remaining: RemainingParts) -> None:
         """Erase what a receipt names and a restored backup brought back."""

@@ -56,7 +56,7 @@ class Database(SqlDatabase):
             for table in (
                 *("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest", "watch"),
                 *("verified_answer", "expert", "expert_request", "audit_person", "contradiction"),
-                *("contradiction_search", "manager_report"),
+                *("contradiction_search", "contradiction_notice", "contradiction_off", "manager_report"),
             )
         ]
         of_rooms = [

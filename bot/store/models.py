@@ -48,6 +48,7 @@ def unknown_part_key(document: str) -> str:
 
 
 VERIFIED_PREFIX = "verified:"
+REPORT_PREFIX, CONTRADICTION_PREFIX = "report-", "contradiction-"  # of the ids of answers that nobody asked for
 
 
 def verified_key(id_: str) -> str:

@@ -183,6 +183,7 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
     _record_removals(db, removed, clock)
     withdraw_verified_using(db, keys, part_of)
     forget_contradictions_using(db, removed)
+    is_unmarked = _end_supersessions(db, removed, clock)
     found = db.execute_fetchall(
         "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM @list(?1))"
         " UNION SELECT answer, true FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used"
@@ -192,21 +193,35 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
     )
     using = {answer for answer, used in found if used}
     clear_answer_text(db, {answer for answer, _ in found} - using)
-    _end_supersessions(db, removed)
     db.executemany("DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys])
-    return redact_answers(db, using, clock, removed)
+    return redact_answers(db, using, clock, removed) or is_unmarked
 
 
-def _end_supersessions(db: Connection, removed: Collection[str]) -> None:
-    """Request no new text of answers any more because of messages that are gone; what was requested besides stays."""
+def _end_supersessions(db: Connection, removed: Collection[str], clock: Clock) -> bool:
+    """Request no new text of answers any more because of messages that are gone; what was requested besides stays.
+
+    Posted marks go with them, and nothing else of these answers; returns whether there are any.
+    """
     gone = "FROM superseded_answer WHERE newer IN (SELECT value FROM @list(?))"
     parameters = (text_list(sorted(removed)),)
+    marked = drop_marks(db, "newer IN (SELECT value FROM @list(?))", parameters)
     db.execute(
         "UPDATE answer_correction SET confirmed = false WHERE answer IN (SELECT id FROM answer WHERE state = 'done')"
         f" AND answer IN (SELECT answer {gone} AND NOT marked)",
         parameters,
     )
     db.execute(f"DELETE {gone}", parameters)
+    return request_corrections(db, marked, clock)
+
+
+def drop_marks(db: Connection, condition: str, parameters: Sequence[Any]) -> set[str]:
+    """Let answers rest no more on what only their marks name; returns those with marks. `condition`: of the marks."""
+    rows = db.execute_fetchall(
+        f"SELECT answer, newer, added FROM superseded_answer WHERE {condition} AND marked", parameters
+    )
+    added = [(answer, newer) for answer, newer, is_added in rows if is_added]
+    db.executemany("DELETE FROM answer_provenance WHERE answer = ? AND key = ?", added)
+    return {answer for answer, _, _ in rows}
 
 
 def clear_answer_text(db: Connection, answers: Collection[str]) -> None:

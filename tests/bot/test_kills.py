@@ -31,6 +31,7 @@ from bot.platform.events import MessageReceived
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location, Person
 from bot.store import Subject
+from bot.store.review.experts import Expert
 from bot.store.schedules.digests import Digest
 from bot.store.sqlite_file import SqliteStore
 from engine.models import Scope
@@ -242,6 +243,25 @@ async def forget_ada(bot: BotFixture, _: WebServer) -> None:
         pass
 
 
+async def prepare_plans(bot: BotFixture, web: WebServer) -> None:
+    """What is stored of Ada besides her messages."""
+    await say_and_ask(bot, web)
+    await bot.store.experts.add(Expert(ROOF, "ada", "tiles"))
+    await bot.store.reports.schedule(Location("slack", "T1", ""), "ada", bot.clock.now())
+
+
+async def forget_ada_once(bot: BotFixture, web: WebServer) -> None:
+    """What the start completes; the request comes again only if it was never begun."""
+    await bot.ingest_service.complete_erasures()
+    if not await bot.store.receipts.list_newest():
+        await forget_ada(bot, web)
+
+
+async def see_records(bot: BotFixture) -> object:
+    kinds = {record["kind"] for record in await bot.store.personal.list("slack", "T1", "ada")}
+    return kinds - {"audit_entry"}, await see_receipts(bot)
+
+
 async def see_receipts(bot: BotFixture) -> object:
     assert await bot.store.receipts.list_abandoned() == []
     found = [json.loads(each.document) for each in await bot.store.receipts.list_newest()]
@@ -254,6 +274,7 @@ async def see_receipts(bot: BotFixture) -> object:
 
 STORIES = {
     "erasure": Story(say_and_ask, forget_ada, see_receipts),
+    "erasure that is not asked again": Story(prepare_plans, forget_ada_once, see_records),
     "digest": Story(prepare_digest, write_digest, see_digest),
     "verified answer": Story(ask, verify_answer, see_verified),
     "reply taken as answer": Story(ask, take_reply, see_verified),

@@ -6,14 +6,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.answers.contradictions.finding import list_rooms
+from bot.answers.review.rights import may_verify
 from bot.errors import PlatformError
 from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import Provenance, can_read
+from bot.platform.models import Location
 from engine import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bot.context import BotContext
-    from bot.platform.models import Location
     from engine import Source
     from engine.llm.offline.contradictions.finding import Contradiction
 
@@ -34,11 +37,11 @@ class ContradictionAudience:
         """The ids of those to tell, in the workspace of `place`; none if that is not certain."""
         authors = await self.list_authors(found)
         if authors and all([await self.may_be_told(found, place, author) for author in authors]):
-            return authors
+            return await self._list_willing(place, authors)
         told = list[str]()
-        for person in await self._list_reviewers(place):
+        for person in await self._list_willing(place, await self._list_reviewers(place)):
             if len(told) < MAX_TOLD and await self.may_be_told(found, place, person):
-                told.append(person)
+                told += [person] if await self.may_review(found, person) else []
         return told
 
     async def list_authors(self, found: Contradiction) -> list[str]:
@@ -59,16 +62,26 @@ class ContradictionAudience:
         used = Provenance(Scope(frozenset(), list_rooms(found)), {}, 0.0)
         return await can_read(self._context.audience, used, place, person)
 
+    async def may_review(self, found: Contradiction, person: str) -> bool:
+        """Whether a person may certainly verify answers where one of both statements is."""
+        places = [Location.from_room(room) for room in sorted(list_rooms(found))]
+        return any([await may_verify(self._context, place, person) for place in places])
+
     async def may_be_told(self, found: Contradiction, place: Location, person: str) -> bool:
-        """Whether a person has an account, did not opt out, and may certainly read both statements now."""
+        """Whether somebody is a person with an account, did not opt out, and may certainly read both statements now."""
         where = (place.platform, place.workspace)
         with suppress(PlatformError):
-            if (await self._context.audience.get_person(*where, person)).is_deactivated:
+            known = await self._context.audience.get_person(*where, person)
+            if known.is_deactivated or known.is_bot:
                 return False
             if await self._store.opt_outs.is_opted_out(*where, person, self._context.clock.now()):
                 return False
             return bool(await self.may_read(found, place, person))
         return False
+
+    async def _list_willing(self, place: Location, people: Sequence[str]) -> list[str]:
+        """Those who did not say that they want to be told of none."""
+        return [person for person in people if not await self._store.contradictions.is_off(place, person)]
 
     async def _list_reviewers(self, place: Location) -> list[str]:
         """The experts of a workspace, and its managers among those who write most."""

@@ -13,6 +13,7 @@ from bot.answers.contradictions.finding import find_in_scope
 from bot.answers.contradictions.telling import ContradictionTeller
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, SetupError, WorkspaceGone
 from bot.platform.models import Location
+from bot.store.schedules.contradictions import INTERVAL as PERSONAL_INTERVAL
 from engine import Scope
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 600.0
 INTERVAL = timedelta(days=1)  # between two searches of one workspace
-PERSONAL_INTERVAL = timedelta(days=7)  # between two messages to one person
 RETRY = timedelta(hours=1)  # after a person could not be told
 
 
@@ -61,7 +61,11 @@ class ContradictionNotifier:
                 await self._store.contradictions.set_due(place, now + (INTERVAL if is_complete else RETRY))
 
     async def search(self, place: Location) -> bool:
-        """Tell who may read both statements of what is found in a workspace; False if somebody could not be told."""
+        """Tell who may read both statements of what is found in a workspace; False if somebody could not be told.
+
+        What was begun before, and quotes what is forgotten since, is taken back first.
+        """
+        is_clean = await self._teller.withdraw_broken(place)
         rooms = {each.room for each in await self._store.channels.list_joined(place.platform, place.workspace)}
         scope = Scope(frozenset(), frozenset(rooms))
         found = await find_in_scope(self._context.engine_context.engine, scope, self._context.clock.now())
@@ -71,7 +75,7 @@ class ContradictionNotifier:
             for person in await self._audience.list_people(each, place) if id_ not in decided else ():
                 by_person.setdefault(person, {})[id_] = each
         told = [await self._tell_person(place, person, listed) for person, listed in sorted(by_person.items())]
-        return all(told)
+        return is_clean and all(told)
 
     async def _list_workspaces(self) -> list[Location]:
         found = set[tuple[str, str]]()
@@ -83,7 +87,7 @@ class ContradictionNotifier:
     async def _tell_person(self, place: Location, person: str, listed: Mapping[str, Contradiction]) -> bool:
         """Tell a person of the newest one that they do not know, unless they were told of another one this week."""
         known = await self._store.contradictions.find_person(place, person)
-        chosen = listed.get(known.begun[1])
+        chosen = listed.get(known.begun)
         if chosen is None and (known.last is None or self._context.clock.now() - known.last >= PERSONAL_INTERVAL):
             chosen = next((each for id_, each in listed.items() if id_ not in known.told), None)
         if chosen is None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.answers.footer import build_answer_source
-from bot.answers.review.verification import AnswerVerifier
+from bot.answers.review.verification import AnswerVerifier, verified_id
 from bot.platform.models import Location
 from bot.store import VerifiedAnswer
 from bot.store.models import source_keys
@@ -15,6 +15,11 @@ from bot.text.markdown import escape_markdown
 if TYPE_CHECKING:
     from bot.context import BotContext
     from engine.llm.offline.contradictions.finding import DisputedStatement
+
+
+def find_verified_id(claim: DisputedStatement) -> str:
+    """The id of the verified answer that `verify_claim` makes."""
+    return verified_id(Location.from_room(claim.source.room), " ".join(claim.question.split()))
 
 
 async def verify_claim(context: BotContext, claim: DisputedStatement, author: str, person: str) -> None:

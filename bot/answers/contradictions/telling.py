@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot import texts
+import structlog
+
 from bot.answers.contradictions import words
 from bot.answers.contradictions.audience import ContradictionAudience
 from bot.answers.contradictions.finding import build_id, describe_known, key_of, list_rooms
 from bot.answers.footer import build_answer_source, link_citations, source_urls
-from bot.errors import PlatformUnavailable
+from bot.answers.review.removals import describe_removal
+from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable, SetupError
 from bot.i18n import gettext, use_language
 from bot.platform.models import AnswerFooter, FooterSource
 from bot.platform.ports import ReplyTarget
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.platform.ports import Reply
     from engine.llm.offline.contradictions.finding import Contradiction
+
+log = structlog.get_logger(__name__)
 
 
 class ContradictionTeller:
@@ -36,8 +39,9 @@ class ContradictionTeller:
     async def tell(self, found: Contradiction, place: Location, person: str) -> None:
         """Post it in the person's direct messages, or continue what was begun. Raises PlatformError."""
         id_, now = build_id(found), self._context.clock.now()
-        answer = sha256(f"contradiction\0{id_}\0{place.workspace}\0{person}".encode()).hexdigest()[:20]
-        await self._store.contradictions.begin_telling(describe_known(found, place), person, answer, now)
+        answer = await self._store.contradictions.begin_telling(describe_known(found, place), person, now)
+        if not answer:
+            return
         begun = await self._store.answers.get(answer)
         if begun is None:
             direct = await self._context.platform_for(place).open_direct(place.workspace, person)
@@ -46,12 +50,31 @@ class ContradictionTeller:
             await self._post(found, place, begun)
         await self._store.contradictions.finish_telling(id_, person)
 
+    async def withdraw_broken(self, place: Location) -> bool:
+        """Take back what was posted in a workspace of statements that are forgotten; False to try again later."""
+        is_complete = True
+        for notice in await self._store.contradictions.list_broken(place):
+            stored = await self._store.answers.get(notice.answer)
+            try:
+                if stored is not None:
+                    with use_language(await self._context.find_person_language(place, notice.person)):
+                        await self._withdraw(self._open_reply(stored), stored)
+            except PlatformError as error:
+                if not isinstance(error, PermissionDenied) or isinstance(error, SetupError):
+                    log.warning("contradiction.not_withdrawn", error=type(error).__name__)
+                    is_complete = False
+                    continue
+            await self._store.contradictions.finish_broken(notice)
+        return is_complete
+
+    def _open_reply(self, answer: StoredAnswer, *, is_new: bool = False) -> Reply:
+        whose = (answer.id, answer.location, answer.asker)
+        target = ReplyTarget(*whose, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new)
+        return self._context.platform_for(answer.location).start_reply(target)
+
     async def _post(self, found: Contradiction, place: Location, answer: StoredAnswer) -> None:
         is_new, person = await self._store.answers.begin(answer), answer.asker
-        target = ReplyTarget(
-            answer.id, answer.location, person, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new
-        )
-        reply = self._context.platform_for(place).start_reply(target)
+        reply = self._open_reply(answer, is_new=is_new)
         allowed = await self._audience.may_read(found, place, person)
         if allowed is None:
             raise PlatformUnavailable("It is not known now what the person can read.")
@@ -73,12 +96,12 @@ class ContradictionTeller:
         finally:
             await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
         if not await self._store.answers.finish(answer.id, result):
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
+            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
 
     async def _withdraw(self, reply: Reply, answer: StoredAnswer) -> None:
         """Take back what was posted already of what may not be shown any more."""
         if reply.reply_ref:
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
+            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
         await self._store.answers.delete(answer.id)
 
 

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from engine.llm.offline.contradictions.finding import Contradiction, DisputedStatement
 
 COMMAND = "contradictions"
-SETTLE, DISMISS, OLDER, NEWER = "settle", "dismiss", "older", "newer"
+SETTLE, DISMISS, OLDER, NEWER, TELL_OFF, TELL_ON = "settle", "dismiss", "older", "newer", "off", "on"
 HEADING = N_("Two messages that you can read disagree. Which one is right?")
 DISMISS_BUTTON = N_("Both are right")
+STOP_BUTTON = N_("Don't tell me of any")
+TOLD = N_("I'll ask you privately, at most weekly, about statements that disagree.")
+UNTOLD = N_("I won't ask you about statements that disagree anymore. {command} lists them.")
 OFF = N_("I compare no statements here.")
 OFF_HINT = N_("Whoever runs me can switch it on.")
 UNKNOWN = N_("These statements don't disagree anymore, or you can't read both.")
@@ -28,7 +31,7 @@ MAX_VALUE, MAX_TEXT = 40, 300  # characters of a button; of a statement
 
 
 def list_buttons(id_: str, found: Contradiction) -> tuple[Button, ...]:
-    """A button for each statement, and one that dismisses both."""
+    """A button for each statement, one that dismisses both, and one that ends what a person is told."""
     choices = ((OLDER, found.older), (NEWER, found.newer))
     return (
         *(
@@ -36,6 +39,7 @@ def list_buttons(id_: str, found: Contradiction) -> tuple[Button, ...]:
             for side, claim in choices
         ),
         Button(gettext(DISMISS_BUTTON), COMMAND, f"{DISMISS} {id_}"),
+        Button(gettext(STOP_BUTTON), COMMAND, TELL_OFF),
     )
 
 

@@ -57,8 +57,9 @@ class AnswerRenewer:
         answers = self._context.store.answers
         stored = await answers.get(target.answer)
         newer = await self._context.store.superseded_answers.get(target.answer)
-        is_superseded = newer is not None and stored is not None and stored.state == "done"
-        if self._settings.renew_answers == "off":
+        is_whole = stored is not None and stored.state == "done"  # such as after a mark went with its message
+        is_superseded = newer is not None and is_whole
+        if self._settings.renew_answers == "off" and (is_superseded or not is_whole):
             return "kept" if is_superseded else "notice"
         if stored is not None and (is_superseded or stored.state == "redacted"):
             write = self._update(stored, newer, requested_at) if newer else self._rewrite(stored, requested_at)

@@ -64,8 +64,8 @@ class WatchTeller:
         resolved = await audience.resolve_scope(watch.place, watch.person)
         if resolved.gap in {"checking", "unknown"}:
             raise PlatformUnavailable("It is not known now what the person can read.")
-        sources = await self._load(watch, notices, resolved.scope)
         begun = await self._store.answers.get(notices[0].answer) if notices[0].answer else None
+        sources = await self._load(watch, notices, resolved.scope, is_judged=begun is not None)
         if not sources and begun is None:
             await self._store.watches.finish_telling(notices, "dropped")
             return
@@ -77,15 +77,22 @@ class WatchTeller:
             await self._post(watch, begun, sources, resolved.scope)
         await self._store.watches.finish_telling(notices, "told")
 
-    async def _load(self, watch: Watch, notices: Sequence[WatchNotice], scope: Scope) -> list[Source]:
-        """The messages that the person can read and that are what they wait for, numbered by time."""
+    async def _load(
+        self, watch: Watch, notices: Sequence[WatchNotice], scope: Scope, *, is_judged: bool
+    ) -> list[Source]:
+        """The messages that the person can read and that are what they wait for, numbered by time.
+
+        `is_judged`: what was begun of them is not judged again.
+        """
         found = list["Source"]()
         for notice in notices:
             record = await self._store.messages.get(notice.room, notice.message)
             if record is None or not record.document:
                 continue
             sources = await self._matcher.load(record, scope)
-            if sources and watch in await self._matcher.find(record, [watch]) and await self._brings(watch, sources):
+            if not sources or watch not in await self._matcher.find(record, [watch]):
+                continue
+            if is_judged or await self._brings(watch, sources):
                 found.append(sources[-1])
         found.sort(key=lambda each: str(each.time))
         return [replace(each, number=number, position=number) for number, each in enumerate(found, 1)]

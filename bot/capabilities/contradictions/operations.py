@@ -11,6 +11,7 @@ from bot.capabilities.access.control import locate_subject
 from bot.capabilities.results import Completed, Listing
 from bot.errors import NotConnected
 from bot.i18n import gettext
+from bot.store.schedules.contradictions import Decision
 from bot.text.format import format_utc
 from engine.errors import InvalidQuestion, NotFound
 
@@ -47,7 +48,7 @@ async def settle(deps: Deps, caller: Caller, request: SettleContradiction) -> As
         return
     found = await _get_open(deps, caller, request.id)
     right, wrong = (found.older, found.newer) if request.right == words.OLDER else (found.newer, found.older)
-    await _decide(deps, caller, found, key_of(wrong.source))
+    await _decide(deps, caller, found, Decision("settled", "", key_of(wrong.source), right.source.room))
     yield Completed(gettext(words.SETTLED_HERE).format(text=right.text))
 
 
@@ -57,7 +58,7 @@ async def dismiss(deps: Deps, caller: Caller, request: DismissContradiction) -> 
         async for result in _manage(deps, caller, request):
             yield result
         return
-    await _decide(deps, caller, await _get_open(deps, caller, request.id), "")
+    await _decide(deps, caller, await _get_open(deps, caller, request.id), Decision("dismissed"))
     yield Completed(gettext(words.DISMISSED))
 
 
@@ -78,10 +79,11 @@ async def _get_open(deps: Deps, caller: Caller, id_: str) -> Contradiction:
     return found
 
 
-async def _decide(deps: Deps, caller: Caller, found: Contradiction, wrong: str) -> None:
+async def _decide(deps: Deps, caller: Caller, found: Contradiction, decision: Decision) -> None:
     parts, now = await deps.parts.open(), deps.clock.now()
     known = describe_known(found, locate_subject(caller.subject))
-    await parts.store.contradictions.decide(known, "settled" if wrong else "dismissed", wrong, "", now)
+    if not await parts.store.contradictions.decide(known, decision, now):
+        raise NotFound(gettext(words.DECIDED))
 
 
 async def _manage(

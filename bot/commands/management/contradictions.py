@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from bot.answers.contradictions import words
 from bot.answers.contradictions.audience import ContradictionAudience
 from bot.answers.contradictions.finding import describe_known, find_in_scope, key_of
-from bot.answers.contradictions.settling import verify_claim
-from bot.answers.review.rights import may_verify
+from bot.answers.contradictions.settling import find_verified_id, verify_claim
 from bot.capabilities.results import Completed
 from bot.errors import NotAllowed
 from bot.i18n import gettext
-from bot.platform.models import Location
+from bot.store.schedules.contradictions import Decision
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -27,10 +26,16 @@ async def settle(manager: Manager, request: SettleContradiction) -> Completed:
     call = manager.stand()
     found = await _open(call, request.id)
     right, wrong = (found.older, found.newer) if request.right == words.OLDER else (found.newer, found.older)
-    author = await ContradictionAudience(call.services.context).find_author(right.source)
-    await verify_claim(call.services.context, right, author, call.person)
-    known = describe_known(found, call.location)
-    await call.store.contradictions.decide(known, "settled", key_of(wrong.source), call.person, call.now)
+    decision = Decision("settling", call.person, key_of(wrong.source), right.source.room, find_verified_id(right))
+    if not await call.store.contradictions.decide(describe_known(found, call.location), decision, call.now):
+        raise NotFound(gettext(words.DECIDED))
+    is_verified = False
+    try:
+        author = await ContradictionAudience(call.services.context).find_author(right.source)
+        await verify_claim(call.services.context, right, author, call.person)
+        is_verified = True
+    finally:
+        await call.store.contradictions.finish_settling(request.id, call.person, verified=is_verified)
     return Completed(gettext(words.SETTLED).format(question=right.question, text=right.text))
 
 
@@ -38,7 +43,8 @@ async def dismiss(manager: Manager, request: DismissContradiction) -> Completed:
     """Mention two statements no more. Raises NotFound, NotAllowed and InvalidQuestion."""
     call = manager.stand()
     known = describe_known(await _open(call, request.id), call.location)
-    await call.store.contradictions.decide(known, "dismissed", "", call.person, call.now)
+    if not await call.store.contradictions.decide(known, Decision("dismissed", call.person), call.now):
+        raise NotFound(gettext(words.DECIDED))
     return Completed(gettext(words.DISMISSED))
 
 
@@ -59,10 +65,9 @@ async def _open(call: PersonAtPlace, id_: str) -> Contradiction:
 
 async def _may_decide(call: PersonAtPlace, found: Contradiction) -> bool:
     """Whether somebody may certainly read both statements, and wrote one of them or may verify answers there."""
-    context, audience = call.services.context, ContradictionAudience(call.services.context)
+    audience = ContradictionAudience(call.services.context)
     if not await audience.may_read(found, call.location, call.person):
         return False
     if call.person in await audience.list_authors(found):
         return True
-    places = [Location.from_room(claim.source.room) for claim in (found.older, found.newer)]
-    return all([await may_verify(context, place, call.person) for place in places])
+    return await audience.may_review(found, call.person)

@@ -23,9 +23,7 @@ async def get_faq(manager: Manager, request: GetFaq) -> ExportLine:
     """Write the page of what the person, or everyone in a channel that they can read, may read now. Raises NotFound."""
     call = await manager.open_channel(request.room) if request.room else manager.stand()
     entries = [await _describe(call, answer) for answer in await _list_answers(call, bool(request.room))]
-    groups, _ = await find_unanswered(call, MAX_QUESTIONS, outside_of_channels=False)
-    if request.room:
-        groups = [group for group in groups if any(each.location.room == request.room for each in group.questions)]
+    groups, _ = await find_unanswered(call, MAX_QUESTIONS, outside_of_channels=False, only_here=bool(request.room))
     questions = [OpenQuestion(group.texts[0], len(group.questions)) for group in groups]
     name = await call.store.channels.get_name(request.room) if request.room else ""
     return ExportLine(write_page(entries, questions, call.now, f"#{name}" if name else ""))

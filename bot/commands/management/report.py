@@ -11,18 +11,21 @@ from bot.answers.contradictions.finding import find_in_scope
 from bot.capabilities.results import Completed, ExportLine
 from bot.commands.review.unanswered import find_unanswered
 from bot.i18n import gettext
+from bot.ingest.conversations import author_key
 from bot.store.models import message_key
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from bot.texts.unread_files import describe_families
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from bot.capabilities.management.requests import GetReport, ScheduleReport
     from bot.commands.context import PersonAtPlace
     from bot.commands.management.manager import Manager
     from bot.commands.review.unanswered import Group
+    from bot.store import UnansweredQuestion
 
 WEEK = timedelta(days=7)
 MAX_GROUPS = 10
@@ -30,7 +33,7 @@ MAX_GROUPS = 10
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report in Markdown, the keys of the messages that it quotes, and the rooms that it counts."""
+    """The report in Markdown, the keys of the questions that it quotes, and the rooms that it counts."""
 
     text: str
     keys: frozenset[str]
@@ -63,8 +66,17 @@ async def write_report(call: PersonAtPlace) -> Report:
         lines.append(f"**{gettext('Questions without a good answer')}**")
         lines += [_format_group(call, group) for group in groups]
     asked = [question for group in groups for question in group.questions]
-    keys = frozenset(message_key(each.location.room, each.message_id) for each in asked if each.message_id)
-    return Report("\n".join(lines), keys, frozenset(rooms))
+    return Report("\n".join(lines), _list_keys(asked), frozenset(rooms))
+
+
+def _list_keys(asked: Iterable[UnansweredQuestion]) -> frozenset[str]:
+    """The keys of questions, and of who asked them: what is asked of the bot is often no stored message."""
+    keys = set[str]()
+    for each in asked:
+        keys.add(author_key(each.location.platform, each.location.workspace, each.asker))
+        if each.message_id:
+            keys.add(message_key(each.location.room, each.message_id))
+    return frozenset(keys)
 
 
 async def _list_rooms(call: PersonAtPlace, since: datetime) -> dict[str, int]:

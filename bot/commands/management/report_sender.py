@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot import texts
+from bot.answers.review.removals import describe_removal
 from bot.commands.context import PersonAtPlace
 from bot.commands.management.report import WEEK, Report, write_report
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, SetupError, WorkspaceGone
@@ -17,6 +17,7 @@ from bot.permissions.managers import is_workspace_manager
 from bot.platform.models import AnswerFooter
 from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult, StoredAnswer
+from bot.store.models import REPORT_PREFIX
 from bot.text import splitting
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class ReportSender:
     async def _send(self, due: DueReport) -> None:
         place, now = due.place, self._context.clock.now()
         key = f"report\0{place.platform}\0{place.workspace}\0{due.person}\0{due.due_at.isoformat()}"
-        id_ = sha256(key.encode()).hexdigest()[:20]
+        id_ = REPORT_PREFIX + sha256(key.encode()).hexdigest()[:20]
         with use_language(await self._context.find_person_language(place, due.person)):
             begun = await self._store.answers.get(id_)
             if begun is None:
@@ -98,4 +99,4 @@ class ReportSender:
             await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
         result = AnswerResult(report.text, (), report.keys, rooms=report.rooms)
         if not await self._store.answers.finish(answer.id, result):
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
+            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))

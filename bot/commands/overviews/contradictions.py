@@ -26,11 +26,19 @@ MAX_BUTTON = 40  # characters
 
 
 async def contradictions_command(call: CommandContext) -> Card:
-    """List statements that disagree, or decide about two of them. Raises InvalidQuestion, NotFound and NotAllowed."""
+    """List statements that disagree, decide about two of them, or end that one is told of any.
+
+    Raises InvalidQuestion, NotFound and NotAllowed.
+    """
     action, _, rest = call.arguments.partition(" ")
     match action.casefold(), rest.split():
         case "", []:
             return await _list(call)
+        case ((words.TELL_OFF | words.TELL_ON), []):
+            is_off = action.casefold() == words.TELL_OFF
+            await call.store.contradictions.set_off(call.location, call.person, is_off=is_off)
+            command = f"`{call.traits.format_command(words.COMMAND)}`"
+            return Card(gettext(words.UNTOLD).format(command=command) if is_off else gettext(words.TOLD))
         case words.SETTLE, [id_, (words.OLDER | words.NEWER) as side]:
             request = SettleContradiction(id_, cast("Side", side))
             async with call.recording(request):

@@ -69,12 +69,18 @@ async def unanswered_command(call: CommandContext) -> Card:
 
 
 async def find_unanswered(
-    call: PersonAtPlace, limit: int = MAX_GROUPS, *, outside_of_channels: bool, since: datetime | None = None
+    call: PersonAtPlace,
+    limit: int = MAX_GROUPS,
+    *,
+    outside_of_channels: bool,
+    since: datetime | None = None,
+    only_here: bool = False,
 ) -> tuple[list[Group], list[VerifiedAnswer]]:
     """At most `limit` groups of questions without a good answer, and the verified answers to look at again.
 
     Those of the channel where the command was sent, and those of open channels that the caller can read; for a manager
     alone those, too, that were asked outside of the chat, if the caller may read what their answers rest on.
+    `only_here`: no others than those of the channel where the command was sent.
     """
     shown, place = await _Rooms.load(call), call.location
     found = await call.store.unanswered.list_since(
@@ -84,7 +90,9 @@ async def find_unanswered(
     asked = [
         question
         for question in found
-        if question.question != texts.DIGEST_QUESTION and await shown.contains_question(question)
+        if question.question != texts.DIGEST_QUESTION
+        and (not only_here or question.location.room == place.room)
+        and await shown.contains_question(question)
     ]
     groups = await _remove_verified(call, await _group(call, asked), limit)
     withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)

@@ -13,6 +13,7 @@ import structlog
 
 from bot.errors import BadSetting, PlatformError
 from bot.ingest.erasure.plan import ErasurePlan, ErasurePlanner
+from bot.store import Subject
 from bot.store.audit.chain import NOBODY
 from bot.store.erasure.receipts import StoredReceipt
 from bot.text.speech.mentions import strip_mention
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.erasure.keys import InstallationKey
     from bot.ingest.erasure.plan import MessageId
-    from bot.store import Subject
     from bot.store.erasure.affected import AffectedAnswer
     from engine import Scope
     from engine.storage.ledger.records import ErasureSize
@@ -123,7 +123,8 @@ class Erasures:
     async def _begin(self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject) -> bool:
         try:
             key = self.load_key()
-            await self._store.receipts.begin(await self._sign(key, action, asked, erasure, owner))
+            receipt = await self._sign(key, action, asked, erasure, owner)
+            await self._store.receipts.begin(receipt, _find_target(erasure.plan))
         except (BadSetting, OSError, EngineError) as error:  # a full disk keeps nobody from erasing
             log.warning("erasure.not_begun", error=type(error).__name__)
             return False
@@ -246,6 +247,13 @@ class Erasures:
             return await self._context.audience.get_home_space(place.without_thread) in scope.spaces
         except PlatformError:
             return False
+
+
+def _find_target(plan: ErasurePlan) -> Subject:
+    """The person or the workspace of which everything goes; nobody if only what the plan names does."""
+    if plan.demand.workspace is not None:
+        return Subject(*plan.demand.workspace)
+    return next(iter(plan.demand.people), NOBODY)
 
 
 def _count_own(size: ErasureSize) -> dict[str, int]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.store.models import parse_message_key
-from bot.store.redactions import request_corrections
+from bot.store.redactions import drop_marks, request_corrections
+from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -64,12 +65,17 @@ class SupersededAnswers:
         """Record that an answer has no new text and rests on the newer message, too; False if it changed meanwhile."""
         return await self._database.write(_mark, answer, newer)
 
+    async def unmark(self, answer: str, hidden: Collection[str]) -> bool:
+        """Forget what supersedes an answer if it is among these keys, as its readers may not know of it; else False."""
+        return await self._database.write(_unmark, answer, hidden, self._clock)
+
     async def remove(self, answer: str) -> None:
         """Forget what supersedes an answer, because it does not any more."""
         await self._database.execute("DELETE FROM superseded_answer WHERE answer = ?", (answer,))
 
 
 def _add(db: Connection, answer: str, newer: str, replaced: Collection[str], clock: Clock) -> bool:
+    drop_marks(db, "answer = ? AND newer <> ?", (answer, newer))
     added = db.execute_fetchall(
         "INSERT INTO superseded_answer (answer, newer, replaced) SELECT id, ?, ? FROM answer"
         " WHERE id = ? AND state = 'done' AND reply_ref <> ''"
@@ -87,9 +93,16 @@ def _mark(db: Connection, answer: str, newer: str) -> bool:
         (answer, newer),
     )
     if marked:
-        db.execute(
-            "INSERT INTO answer_provenance VALUES (?, ?, true)"
-            " ON CONFLICT (answer, key) DO UPDATE SET used = excluded.used",
+        added = db.execute_fetchall(
+            "INSERT INTO answer_provenance VALUES (?, ?, true) ON CONFLICT (answer, key) DO NOTHING RETURNING answer",
             (answer, newer),
         )
+        db.execute("UPDATE superseded_answer SET added = ? WHERE answer = ?", (bool(added), answer))
     return bool(marked)
+
+
+def _unmark(db: Connection, answer: str, hidden: Collection[str], clock: Clock) -> bool:
+    condition, parameters = "answer = ? AND newer IN (SELECT value FROM @list(?))", (answer, text_list(sorted(hidden)))
+    drop_marks(db, condition, parameters)
+    gone = db.execute_fetchall(f"DELETE FROM superseded_answer WHERE {condition} RETURNING answer", parameters)
+    return bool(gone) and request_corrections(db, {answer}, clock)

@@ -92,6 +92,17 @@ QUERIES = (
         " AND ?4 = ?4 ORDER BY time, contradiction",
     ),
     RecordQuery(
+        "contradiction_decision",
+        ("id", "state", "time"),
+        "SELECT id, state, time FROM contradiction WHERE platform = ?1 AND workspace = ?2 AND person = ?3 AND ?4 = ?4"
+        " ORDER BY time, id",
+    ),
+    RecordQuery(
+        "contradictions_off",
+        ("workspace",),
+        "SELECT workspace FROM contradiction_off WHERE platform = ?1 AND workspace = ?2 AND person = ?3 AND ?4 = ?4",
+    ),
+    RecordQuery(
         "weekly_report",
         ("time",),
         "SELECT due_at FROM manager_report WHERE platform = ?1 AND workspace = ?2 AND person = ?3 AND ?4 = ?4",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
+from bot.store.models import Subject
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database, Row
 
-_COLUMNS = "id, time, owner, action, document"
+_COLUMNS, _TARGET = "id, time, owner, action, document", "platform, workspace, person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,14 @@ class StoredReceipt:
     document: str
 
 
+@dataclass(frozen=True, slots=True)
+class BegunErasure:
+    """An erasure that was begun, with its later receipt. `target`: the person who is forgotten, or the workspace."""
+
+    receipt: StoredReceipt
+    target: Subject
+
+
 class ErasureReceipts:
     """Receipts of erasures, which are kept. `process`: the one that erases; None if it is alone."""
 
@@ -34,12 +43,15 @@ class ErasureReceipts:
         self._database = database
         self._process = process
 
-    async def begin(self, receipt: StoredReceipt) -> None:
-        """Keep the receipt of an erasure that begins, so that it is completed if this process ends before."""
+    async def begin(self, receipt: StoredReceipt, target: Subject) -> None:
+        """Keep the receipt of an erasure that begins, so that it is completed if this process ends before.
+
+        `target`: as in `BegunErasure`; nobody, if only what the receipt names goes.
+        """
         id_, time, *rest = astuple(receipt)
         await self._database.execute(
-            f"INSERT INTO pending_erasure ({_COLUMNS}, claimed_by) VALUES (?, ?, ?, ?, ?, ?)",
-            (id_, to_micros(time), *rest, self._process),
+            f"INSERT INTO pending_erasure ({_COLUMNS}, {_TARGET}, claimed_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (id_, to_micros(time), *rest, target.platform, target.workspace, target.person, self._process),
         )
 
     async def cancel(self, id_: str) -> None:
@@ -57,12 +69,13 @@ class ErasureReceipts:
             ),
         )
 
-    async def list_abandoned(self) -> list[StoredReceipt]:
+    async def list_abandoned(self) -> list[BegunErasure]:
         """The erasures that no running process completes."""
         rows = await self._database.fetch_all(
-            f"SELECT {_COLUMNS} FROM pending_erasure WHERE claimed_by IS NULL ORDER BY time, id"
+            f"SELECT {_COLUMNS}, {_TARGET} FROM pending_erasure WHERE claimed_by IS NULL ORDER BY time, id"
         )
-        return _to_receipts(rows)
+        receipts = _to_receipts(row[:-3] for row in rows)
+        return [BegunErasure(receipt, Subject(*row[-3:])) for receipt, row in zip(receipts, rows, strict=True)]
 
     async def get_latest(self, owner: str, action: str, since: datetime) -> StoredReceipt | None:
         """The latest receipt of somebody for an action since a time, or None."""

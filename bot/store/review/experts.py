@@ -71,10 +71,13 @@ class Experts:
         )
 
     async def count_requests(self, rooms: Collection[str], since: float) -> int:
-        """How often an expert was asked about an answer in one of these rooms since a time, at most a week ago."""
+        """How often an expert was asked about an answer that others saw in one of these rooms, in the last week.
+
+        `since`: seconds since 1970.
+        """
         row = await self._database.fetch_one(
             "SELECT COUNT(*) FROM expert_request r JOIN answer a ON a.id = r.answer"
-            " WHERE a.room IN (SELECT value FROM @list(?)) AND r.asked_at >= ?",
+            " WHERE a.room IN (SELECT value FROM @list(?)) AND NOT a.private AND r.asked_at >= ?",
             (text_list(sorted(rooms)), since),
         )
         return int(row[0]) if row else 0

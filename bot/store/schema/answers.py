@@ -13,13 +13,14 @@ SHARED_ANSWER = Table(
     strict=True,
 )
 # What supersedes a posted answer, until it has a new text or is redacted. newer: the key of the newer message;
-# replaced: those of the messages that it replaces, in JSON; marked: whether the answer says so, for want of a new text.
+# replaced: those of the messages that it replaces, in JSON; marked: whether the answer says so, for want of a new text;
+# added: whether the newer message is among the sources of the answer for this mark alone.
 SUPERSEDED_ANSWER = Table(
     "superseded_answer",
     (
         Column("answer", TEXT, primary=True, references=OF_ANSWER),
         *columns(TEXT, "newer", "replaced"),
-        Column("marked", BOOL, default=False),
+        *(Column(name, BOOL, default=False) for name in ("marked", "added")),
     ),
     (Index("superseded_answer_newer", "newer"),),
     strict=True,

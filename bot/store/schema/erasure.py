@@ -13,12 +13,14 @@ ERASURE_RECEIPT = Table(
     (Index("erasure_receipt_time", "time"), Index("erasure_receipt_owner", "owner, time")),
     strict=True,
 )
-# Erasures that were begun, with the receipts that they get when they are done, as in erasure_receipt. claimed_by: the
-# process that erases; NULL once it is gone, and where one process is alone.
+# Erasures that were begun, with the receipts that they get when they are done, as in erasure_receipt. platform,
+# workspace, person: who is forgotten, or without a person the workspace; '' if neither is. claimed_by: the process that
+# erases; NULL once it is gone, and where one process is alone.
 PENDING_ERASURE = Table(
     "pending_erasure",
     (
         *(Column("id", TEXT, primary=True), Column("time", TIME), *columns(TEXT, "owner", "action", "document")),
+        *columns(TEXT, "platform", "workspace", "person"),
         Column("claimed_by", CLAIM, nullable=True),
     ),
     strict=True,

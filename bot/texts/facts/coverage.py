@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.i18n import gettext
 from bot.text.format import format_ago, format_list, pluralize
+from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
 
     from engine.llm.offline.contradictions.coverage import Coverage
 
+MAX_VALUE = 60  # characters
+
 
 def describe_coverage(coverage: Coverage, now: datetime) -> str:
-    """How many sources say the same and since when the newest; how many disagree."""
-    who = pluralize(coverage.agreeing, "{count} source says this", "{count} sources agree")
-    agree = gettext("{sources}, the newest {ago}.").format(sources=who, ago=format_ago(coverage.newest, now))
-    against = pluralize(coverage.disagreeing, "{count} source disagrees.", "{count} sources disagree.")
+    """How many sources say the same, what that is, and since when the newest; how many say otherwise."""
+    who = pluralize(coverage.agreeing, "{count} source says", "{count} sources say")
+    agree = gettext("{sources} “{value}”, the newest {ago}.").format(
+        sources=who, value=escape_markdown(coverage.value, MAX_VALUE), ago=format_ago(coverage.newest, now)
+    )
+    against = pluralize(coverage.disagreeing, "{count} says otherwise.", "{count} say otherwise.")
     return f"{agree} {against}" if coverage.disagreeing else agree
 
 

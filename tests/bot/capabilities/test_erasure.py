@@ -28,7 +28,7 @@ from bot.store import Subject
 from bot.store.schedules.retention import RetentionRecord
 from engine.errors import InvalidQuestion, NotFound, StoreError
 from tests.bot.answers.renewal.test_renewer import renew
-from tests.support.bot_fixture import BotFixture, open_bot
+from tests.support.bot_fixture import BotFixture, open_bot, run_before
 from tests.support.databases import find_database
 
 
@@ -243,3 +243,19 @@ async def test_what_goes_with_the_installation_has_a_receipt_of_the_operator(tmp
         )
         assert await bot.list_documents(place) == []
         assert not any((await operate(bot, VerifyReceipt(stored.id))).remaining.values())
+
+
+async def test_the_next_start_completes_the_deletion_of_a_workspace(tmp_path: Path) -> None:
+    async def end() -> None:
+        raise KeyboardInterrupt
+
+    async with open_bot(tmp_path / "home", delete_data_on_uninstall=True) as bot:
+        await tell_of_the_ferry(bot)
+        await bot.store.reports.schedule(Location("slack", "T1", ""), "ada", bot.clock.now())
+        run_before(bot.store, "delete_workspace", end)
+        with pytest.raises(KeyboardInterrupt):
+            await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+        assert await bot.store.personal.list("slack", "T1", "ada")
+        await bot.ingest_service.complete_erasures()
+        assert await bot.store.personal.list("slack", "T1", "ada") == []
+        assert [each.action for each in await bot.store.receipts.list_newest()] == ["uninstall"]

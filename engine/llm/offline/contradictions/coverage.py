@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,17 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
+    from engine.llm.offline.contradictions.assertions import Assertion
     from engine.llm.offline.contradictions.values import Slot
     from engine.models import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many sources say the same of a subject, since when the newest of them, and how many say otherwise."""
+    """How many sources say the same of a subject, since when the newest of them, and how many say otherwise.
+
+    `value`: what they say, in the words of the newest.
+    """
 
     agreeing: int
     disagreeing: int
     newest: datetime
+    value: str
 
 
 def measure_coverage(sources: Sequence[Source], replaced: Collection[int] = ()) -> Coverage | None:
@@ -34,12 +40,12 @@ def measure_coverage(sources: Sequence[Source], replaced: Collection[int] = ()) 
     `replaced`: numbers of sources that hold no longer; they neither agree nor disagree. Messages of one person and
     parts of one file count once.
     """
-    said: dict[frozenset[str], dict[Slot, list[Source]]] = defaultdict(lambda: defaultdict(list))
+    said: dict[frozenset[str], dict[Slot, list[tuple[Source, str]]]] = defaultdict(lambda: defaultdict(list))
     for one in build_candidates(source for source in sources if source.number not in replaced):
         if one.is_question or one.is_title or one.is_item or one.source.time is None:
             continue
         for what in list_assertions(one.text):
-            said[what.subject][what.slot].append(one.source)
+            said[what.subject][what.slot].append((one.source, _name_value(what, one.text)))
     found = [each for values in said.values() if (each := _measure(values)) is not None]
     return max(found, key=lambda each: (each.agreeing + each.disagreeing, each.newest), default=None)
 
@@ -50,13 +56,20 @@ def says_one_thing(source: Source) -> bool:
     return len(found) == 1 and len(parse_text(found[0].text).clauses) == 1
 
 
-def _measure(values: Mapping[Slot, Sequence[Source]]) -> Coverage | None:
+def _name_value(said: Assertion, text: str) -> str:
+    """The words of a value in a text, with the unit after it."""
+    value = said.value.strip()
+    found = re.search(rf"{re.escape(value)}\s*{re.escape(said.slot.unit)}", text, re.IGNORECASE)
+    return found.group().strip() if found else value
+
+
+def _measure(values: Mapping[Slot, Sequence[tuple[Source, str]]]) -> Coverage | None:
     """The coverage of one subject: of the value that most sources give, of these the newest one."""
-    voices = {slot: {each.author or each.document for each in sources} for slot, sources in values.items()}
-    newest = {slot: max(each.time for each in sources if each.time) for slot, sources in values.items()}
+    voices = {slot: {each.author or each.document for each, _ in sources} for slot, sources in values.items()}
+    newest = {slot: max((each.time, value) for each, value in sources if each.time) for slot, sources in values.items()}
     main = max(values, key=lambda slot: (len(voices[slot]), newest[slot]))
     against = [slot for slot in values if exclude_each_other(slot, main)]
     others = frozenset[str]().union(*(voices[slot] for slot in against)) - voices[main]
     if len(voices[main]) < 2 and not others:
         return None
-    return Coverage(len(voices[main]), len(others), newest[main])
+    return Coverage(len(voices[main]), len(others), *newest[main])

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.answers.contradictions.notifier import INTERVAL, PERSONAL_INTERVAL, ContradictionNotifier
+from bot.answers.contradictions.notifier import INTERVAL, ContradictionNotifier
 from bot.capabilities.contradictions.requests import DismissContradiction, SettleContradiction
 from bot.capabilities.results import Completed
 from bot.commands.management.table import perform_management
 from bot.commands.table import run_command
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
 from bot.platform.events import CommandInvoked
-from bot.platform.models import Card, Location
+from bot.platform.models import Card, Location, Person
 from bot.store import Subject
 from bot.store.review.experts import Expert
-from engine.errors import NotFound
+from bot.store.schedules.contradictions import INTERVAL as PERSONAL_INTERVAL
+from engine.errors import InvalidQuestion, NotFound
 from tests.bot.commands.conftest import RecordingAnswers, Workspace
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.clock import ManualClock
@@ -54,7 +56,9 @@ async def test_both_authors_who_may_read_both_are_told_once_with_both_cited(bot:
         assert FIRST in reply.text
         assert SECOND in reply.text
         assert reply.closing is not None
-        assert [button.label for button in reply.closing.buttons] == ["✓ 5433", "✓ 5434", "Both are right"]
+        assert [button.label for button in reply.closing.buttons] == [
+            *("✓ 5433", "✓ 5434", "Both are right", "Don't tell me of any")
+        ]
         assert len(reply.closing.sources) == 2
 
 
@@ -64,6 +68,8 @@ async def test_if_an_author_may_not_read_both_only_experts_and_managers_who_may_
     assert [told(bot, person) for person in ("ada", "bob", "cleo", "dan")] == [[], [], [], []]
     await bot.store.experts.add(Expert(vault, "cleo", "databases"))
     await bot.store.experts.add(Expert(vault, "ada", "databases"))
+    attic = await bot.join("ATTIC", "dan", kind="closed")
+    await bot.store.experts.add(Expert(attic, "dan", "gardens"))  # who reads both, but may not decide
     assert await notifier(bot).search(TOWN)
     assert [len(told(bot, person)) for person in ("ada", "bob", "cleo", "dan")] == [0, 0, 1, 0]
 
@@ -175,11 +181,106 @@ async def test_one_press_makes_a_verified_answer_that_only_its_own_readers_get(b
     assert verified.text.replace("\\", "") == f"{SECOND} [1]"
     assert await bot.store.verified_answers.list_in_room(yard.room) == []
     keys = {f"{yard.room}:message:{message.id}" for message in bot.platform.messages}
-    assert len(await bot.store.contradictions.list_wrong(keys)) == 1
+    [(_, room)] = await bot.store.contradictions.list_wrong(keys)
+    assert room == vault.room
     with pytest.raises(NotFound):
         await press(bot, "ada", 0)
     await notifier(bot, 30).search(TOWN)
     assert len(told(bot, "ada")) == 1
+
+
+async def notice_below(bot: BotFixture, place: Location, person: str) -> str:
+    reply = await bot.ask(place, person, "On which port does the staging database listen?")
+    assert reply.closing is not None
+    return reply.closing.notice
+
+
+async def test_a_wrong_statement_is_marked_where_the_right_one_may_be_read_and_while_it_is_verified(
+    bot: BotFixture,
+) -> None:
+    yard, vault = await disagree(bot, "ada")
+    barn = await bot.join("BARN", "ada", "bob")
+    await notifier(bot).search(TOWN)
+    await press(bot, "ada", 0)  # what was said in the open
+    assert "marked" in await notice_below(bot, vault, "ada")
+    assert "marked" not in await notice_below(bot, barn, "ada")  # there the wrong one is not cited
+    [verified] = await bot.store.verified_answers.list_in_room(yard.room)
+    assert await bot.store.verified_answers.delete(verified.id, yard.room)
+    assert "marked" not in await notice_below(bot, vault, "ada")
+    await press(bot, "bob", 1)  # what was said behind closed doors
+    assert "marked" not in await notice_below(bot, yard, "ada")
+
+
+async def test_of_two_who_decide_at_once_one_does(bot: BotFixture) -> None:
+    yard, vault = await disagree(bot, "ada")
+    await notifier(bot).search(TOWN)
+    done = await asyncio.gather(press(bot, "ada", 0), press(bot, "bob", 1), return_exceptions=True)
+    assert {type(each) for each in done} == {str, NotFound}
+    kept = [each for room in (yard, vault) for each in await bot.store.verified_answers.list_in_room(room.room)]
+    assert len(kept) == 1
+
+
+async def test_what_could_not_be_verified_is_open_again(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    await notifier(bot).search(TOWN)
+
+    async def fail() -> None:
+        raise InvalidQuestion("Unclear.")
+
+    run_before(bot.store.verified_answers, "save", fail)
+    with pytest.raises(InvalidQuestion):
+        await press(bot, "ada", 0)
+    assert "from now on" in await press(bot, "bob", 1)
+
+
+async def test_a_message_that_was_cut_short_goes_with_its_source(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+
+    async def end() -> None:
+        raise KeyboardInterrupt
+
+    ended = notifier(bot)
+    run_before(bot.store.answers, "finish", end)
+    with pytest.raises(KeyboardInterrupt):
+        await ended.search(TOWN)
+    assert SECOND in told(bot, "ada")[0].text
+    await bot.delete(next(each for each in bot.platform.messages if each.text == SECOND))
+    await notifier(bot).search(TOWN)
+    assert SECOND not in told(bot, "ada")[0].text
+    assert told(bot, "bob") == []
+
+
+async def test_after_an_edit_a_person_is_told_anew_a_week_later(bot: BotFixture) -> None:
+    await disagree(bot, "ada")
+    await notifier(bot).search(TOWN)
+    await bot.edit(next(each for each in bot.platform.messages if each.text == SECOND), SECOND + " Cheers.")
+    await bot.engine.wait_until_indexed()
+    await bot.correct_answers()
+    counts = []
+    for days in (1, PERSONAL_INTERVAL.days + 1):
+        await notifier(bot, days).search(TOWN)
+        counts.append([len(told(bot, person)) for person in ("ada", "bob")])
+    assert counts == [[1, 1], [2, 2]]
+    assert "5434" in told(bot, "ada")[1].text
+
+
+async def test_a_bot_is_told_nothing(bot: BotFixture) -> None:
+    bot.platform.people["bob"] = Person("bob", "Bob", is_bot=True)
+    await disagree(bot, "ada")
+    assert await notifier(bot).search(TOWN)
+    assert told(bot, "bob") == []
+
+
+async def test_who_wants_none_is_told_none_until_they_do(bot: BotFixture) -> None:
+    yard, _ = await disagree(bot, "ada")
+    workspace = Workspace(bot, bot.context, RecordingAnswers())
+    for words, count in (("off", 0), ("on", 1)):
+        invoked = CommandInvoked("c", yard, "ada", "contradictions", words, time=bot.platform.current_time())
+        assert isinstance(await run_command(workspace, invoked), Card)  # type: ignore[arg-type]
+        kinds = [record["kind"] for record in await bot.store.personal.list("slack", "T1", "ada")]
+        assert kinds.count("contradictions_off") == 1 - count
+        await notifier(bot).search(TOWN)
+        assert [len(told(bot, person)) for person in ("ada", "bob")] == [count, 1]
 
 
 async def test_what_is_dismissed_is_mentioned_no_more(bot: BotFixture) -> None:

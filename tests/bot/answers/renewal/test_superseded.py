@@ -6,6 +6,7 @@ import pytest
 
 from bot.answers.renewal.superseded import SupersessionFinder
 from bot.errors import PlatformError
+from bot.platform.events import VisibilityChanged
 from bot.platform.models import Location
 from engine.errors import ModelUnavailable
 from tests.bot.answers.renewal.test_renewer import edits, renew
@@ -148,6 +149,39 @@ async def test_a_mark_goes_with_the_newer_message(bot: BotFixture, roof: Locatio
     await bot.delete(moved)
     await renew(bot)
     assert ("newer message" in reply.text, "Monday" in reply.text) == (False, True)
+
+
+@with_settings(renew_answers="sentences")
+@pytest.mark.parametrize("change", ["delete", "edit"])
+async def test_with_a_mark_goes_nothing_else(
+    bot: BotFixture, roof: Location, reply: RecordedReply, change: str
+) -> None:
+    moved = await bot.post_indexed(roof, "ada", MOVED)
+    await SupersessionFinder(bot.context).check(moved)
+    await renew(bot)
+    await assert_marked(bot, reply)
+    if change == "delete":
+        await bot.delete(moved)
+    else:
+        await bot.edit(moved, MOVED + " Thanks!")
+    await renew(bot)
+    assert (KILN in reply.text, "newer message" in reply.text) == (True, False)
+    assert (await bot.stored(reply)).state == "done"
+
+
+@with_settings(renew_answers="sentences")
+async def test_a_mark_goes_alone_where_its_message_may_be_read_no_more(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    attic = await bot.join("ATTIC", "ada", "bob")
+    await say(bot, attic, MOVED)
+    await assert_marked(bot, reply)
+    bot.change_channel(attic, kind="closed", members=frozenset({"ada"}))
+    await bot.ingest_service.handle(VisibilityChanged(attic))
+    await renew(bot)
+    bot.platform.advance(60.0)
+    await renew(bot)
+    assert (KILN in reply.text, "newer message" in reply.text) == (True, False)
 
 
 async def test_a_source_that_is_removed_meanwhile_is_redacted_first(

@@ -78,6 +78,21 @@ async def test_a_model_that_judges_has_the_last_word_unless_it_fails(
         assert [bool(told(bot, "ada")), language.judged[0].awaited] == [is_told, "a decision about orchard fence"]
 
 
+async def test_what_was_begun_is_not_judged_again(tmp_path: Path) -> None:
+    language = JudgingLanguage(verdict=True)
+    async with open_bot(tmp_path / "home", language=language) as bot:
+        yard = await bot.join("YARD", "ada", "bob")
+        await watch(bot, "ada", "decided", "orchard fence")
+        await bot.post(yard, "bob", "We decided to paint the orchard fence green.")
+        bot.platform.fail_after("finish", 0, PlatformError("busy"))
+        await run(bot)
+        bot.platform.failing.clear()
+        language.verdict = False
+        await notifier(bot, 3600).tell()
+        assert "orchard fence green" in told(bot, "ada")[-1].text
+        assert len(language.judged) == 1
+
+
 async def test_a_decision_about_the_subject_is_told_once_with_the_message_cited(bot: BotFixture) -> None:
     yard = await bot.join("YARD", "ada", "bob")
     await watch(bot, "ada", "decided", "orchard fence")

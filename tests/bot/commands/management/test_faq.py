@@ -57,13 +57,28 @@ async def test_an_answer_goes_with_its_source(bot: BotFixture) -> None:
     assert "tiles" not in await write(bot, "bob")
 
 
+async def ask_in_vain(bot: BotFixture, place: Location, id_: str, question: str) -> None:
+    now = bot.platform.current_time()
+    await bot.store.answers.begin(make_answer(id_, location=place, question=question, time=now, asker="cleo"))
+    await bot.store.answers.finish(id_, AnswerResult("I found nothing."))
+
+
+async def test_the_page_of_a_channel_has_no_words_and_no_count_of_another(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    hall = await bot.join("HALL", "ada", "bob")
+    for id_, place, question in (("a1", yard, "where is the ladder?"), ("a2", hall, "WHERE IS THE LADDER?")):
+        await ask_in_vain(bot, place, id_, question)
+    await ask_in_vain(bot, hall, "a3", "Who has the paint?")
+    page = await write(bot, "ada", yard.room)
+    assert "- where is the ladder? (1 time)" in page
+    assert "WHERE" not in page
+    assert "paint" not in page
+
+
 async def test_open_questions_are_grouped_without_who_asked_them(bot: BotFixture) -> None:
     yard = await bot.join("YARD", "ada", "bob")
     for number in range(2):
-        now = bot.platform.current_time()
-        asked = make_answer(f"a{number}", location=yard, question="Where is the ladder?", time=now, asker="cleo")
-        await bot.store.answers.begin(asked)
-        await bot.store.answers.finish(asked.id, AnswerResult("I found nothing."))
+        await ask_in_vain(bot, yard, f"a{number}", "Where is the ladder?")
     page = await write(bot, "bob")
     assert "- Where is the ladder? (2 times)" in page
     assert "cleo" not in page.casefold()

@@ -48,6 +48,9 @@ async def test_it_counts_and_quotes_only_what_the_manager_may_read(bot: BotFixtu
     await ask_in_vain(bot, vault, "a3", "Where is the gold?")
     await bot.store.experts.begin_request("a1", Expert(yard, "cleo", "ladders"), "bob", bot.clock.time())
     await bot.store.experts.begin_request("a3", Expert(vault, "cleo", "gold"), "bob", bot.clock.time())
+    alone = make_answer("p1", location=yard, question="Is it safe?", asker="bob", private=True)
+    await bot.store.answers.begin(alone)
+    await bot.store.experts.begin_request("p1", Expert(yard, "dan", "ladders"), "bob", bot.clock.time())
     report = await write(bot)
     assert "- 2 questions were asked" in report
     assert "- an expert was asked 1 time" in report
@@ -121,6 +124,18 @@ async def test_a_question_that_is_deleted_goes_from_the_report(bot: BotFixture) 
     await bot.delete(message)
     await bot.correct_answers()
     assert "ladder" not in told(bot)[0].text
+
+
+async def test_a_question_goes_from_the_report_with_who_asked_it(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await schedule(bot)
+    await bot.ask(yard, "bob", "Where is the zeppelin of uncle Otto?")  # a mention is no stored message
+    await bot.store.reports.schedule(Location("slack", "T1", ""), "ada", bot.platform.current_time())
+    await sender(bot, timedelta(hours=1)).send_due()
+    assert "zeppelin" in told(bot)[0].text
+    await bot.forget_person("bob")
+    await bot.correct_answers()
+    assert told(bot)[0].text == "What this quoted was removed or changed. `/threadlore report` shows what is current."
 
 
 async def test_who_was_forgotten_gets_none(bot: BotFixture) -> None:

@@ -16,18 +16,18 @@ NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("agreeing", "disagreeing", "said"),
     [
-        (3, 1, "3 sources agree, the newest 2 days ago. 1 source disagrees."),
-        (2, 0, "2 sources agree, the newest 2 days ago."),
-        (1, 2, "1 source says this, the newest 2 days ago. 2 sources disagree."),
+        (3, 1, "3 sources say “5 GB”, the newest 2 days ago. 1 says otherwise."),
+        (2, 0, "2 sources say “5 GB”, the newest 2 days ago."),
+        (1, 2, "1 source says “5 GB”, the newest 2 days ago. 2 say otherwise."),
     ],
 )
 def test_it_counts_both_sides(agreeing: int, disagreeing: int, said: str) -> None:
-    assert describe_coverage(Coverage(agreeing, disagreeing, NOW - timedelta(days=2)), NOW) == said
+    assert describe_coverage(Coverage(agreeing, disagreeing, NOW - timedelta(days=2), "5 GB"), NOW) == said
 
 
 @pytest.mark.parametrize("language", ["de", "es", "fr", "ja", "pt"])
 def test_it_is_said_in_every_language(language: str) -> None:
-    coverage = Coverage(3, 1, NOW - timedelta(days=2))
+    coverage = Coverage(3, 1, NOW - timedelta(days=2), "5 GB")
     english = describe_coverage(coverage, NOW)
     with use_language(language):
         assert describe_coverage(coverage, NOW) != english

@@ -25,8 +25,8 @@ FIVE, SIX = "The mail relay has 5 GB of memory.", "The mail relay has 6 GB of me
 
 def test_sources_of_several_people_agree_and_one_disagrees() -> None:
     sources = said(("Ada", FIVE), ("Bob", FIVE), ("Cleo", SIX), ("Dan", FIVE))
-    assert measure_coverage(sources) == Coverage(3, 1, NOON + timedelta(days=4))
-    assert measure_coverage(sources, {3}) == Coverage(3, 0, NOON + timedelta(days=4))
+    assert measure_coverage(sources) == Coverage(3, 1, NOON + timedelta(days=4), "5 GB")
+    assert measure_coverage(sources, {3}) == Coverage(3, 0, NOON + timedelta(days=4), "5 GB")
 
 
 def test_one_person_counts_once_and_agrees_not_with_themselves() -> None:
