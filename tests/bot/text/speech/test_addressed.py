@@ -140,7 +140,8 @@ aside: did you know that @ can read files?
 aside: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @ | who pays? cc @
 aside: frag mal @, der kennt das | demande à @ | pregúntale a @ mañana | pergunta pro @ | @に聞いてください
 aside: @ hat mir nichts gesagt | @ m'a donné trois réponses | @ no supo la respuesta | @ acertou de novo
-question: @ is staging down | @ hat gestern jemand bezahlt | @ hat mir jemand geschrieben | @ hat uns der Vermieter geantwortet
+question: @ is staging down | @ hat gestern jemand bezahlt | @ hat mir jemand geschrieben
+question: @ hat uns der Vermieter geantwortet
 aside: @ is useful | @ was down yesterday | @ has been slow today | @ is wrong a lot | @ hat mir gestern geholfen
 question: so @ does the lift run | und @ wer zahlt das
 aside: @ ist echt praktisch | @ couldn't tell me
