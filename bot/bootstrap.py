@@ -31,6 +31,7 @@ from bot.platform.people import build_people_rules, load_people_defaults
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
+from bot.text.speech.kinds.weights import read_weights
 from engine import (
     ChunkingOptions,
     Engine,
@@ -87,10 +88,12 @@ class EngineModels:
     vision: ModelConfig | None = None
 
     async def warm_up(self) -> None:
-        """Preload the embedder, for short and for long texts. Errors are ignored; later calls report them.
+        """Preload what tells messages apart, and the embedder, for short and for long texts.
 
+        Errors of the embedder are ignored; later calls report them.
         The process that calls a language model starts with the first call.
         """
+        await asyncio.to_thread(read_weights)
         with suppress(EngineError):
             await self.embedder.embed(["warm", "a text that is as long as a question"], UsageMeter())
 

@@ -34,11 +34,16 @@ SEED = 1
 
 def main() -> None:
     """Write the file of weights."""
-    random = Random(SEED)
-    examples = [each for language in read_languages() for each in make_examples(language, random)]
+    examples = make_all()
     lines = learn(examples)
-    weights._FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")  # noqa: SLF001 - the file that it reads
+    weights.FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(examples)} examples, {len(lines)} features")
+
+
+def make_all() -> list[Example]:
+    """The examples of all languages, always the same ones."""
+    random = Random(SEED)
+    return [each for language in read_languages() for each in make_examples(language, random)]
 
 
 def learn(examples: Sequence[Example]) -> list[str]:

@@ -27,7 +27,6 @@ async def export_rows(engine: Engine, kind: str) -> dict[str, dict[str, Any]]:
     return {row.get("canonical") or f"{row['a']} ~ {row['b']}": row for row in rows if row["kind"] == kind}
 
 
-@pytest.mark.long
 async def test_forgetting_undoes_exactly(engine: Engine) -> None:
     await engine.documents.add(DIARY)
     before = await export_state(engine)

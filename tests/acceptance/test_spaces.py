@@ -70,7 +70,6 @@ async def test_planted_text_is_visible_only_in_its_space(town: Engine) -> None:
     assert [word for word in SECRETS if word in found.replace(QUESTIONS[1], "").replace(QUESTIONS[2], "")] == []
 
 
-@pytest.mark.long
 async def test_answers_and_what_the_model_is_sent_hold_nothing_of_the_other_space(town: Engine) -> None:
     through_closed = await ask_all_modes(town, CLOSED)
     assert "zanzibarine" in through_closed

@@ -1,15 +1,17 @@
-"""Decide what a message that addresses the bot is: something to answer, or something that it is told. Pure.
+"""Decide what a message that addresses the bot is: something to answer, or something that it is told.
+
+Pure, but for reading once what was learned (`kinds.weights`).
 
 The first rule decides that applies:
 
 1. It asks about the bot itself ("what can you do?"), greets it, or only calls it: introduction.
-2. Nothing but thanks or praise: thanks.
+2. Nothing but thanks or praise: thanks. If it goes on to ask ("thanks but who pays"): question.
 3. It copies the bot in, or points others to it ("cc @bot", "just ask @bot"): aside.
 4. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
 5. It asks nothing, and mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
-6. What was learned from examples decides whether it is a question or a statement (`kinds.weights`). Its evidence is
-   the words, their order, and what the rules of this module find: a request, a subject before a finite verb, a
-   fragment that reports ("moved to Thursday").
+6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction. Its
+   evidence is the words, their order, and what the rules of this module find: a request, a subject before a finite
+   verb, a fragment that reports ("moved to Thursday"). The rules decide what it leaves open.
 
 A sentence with a question mark is never a statement.
 """
@@ -28,7 +30,7 @@ from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.weights import classify
 from bot.text.speech.mentions import MENTION, strip_mention
-from bot.text.speech.question_rules import is_question_sentence, is_small_talk
+from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unspaced, states_unspaced
 
 if TYPE_CHECKING:
@@ -174,7 +176,7 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     without = _without_mentions(body)
     sentences = split_sentences(without)
     if without and not is_command(without) and (called := _classify_call(without)):
-        return called
+        return "question" if called == "thanks" and asks_on(without) else called
     if not is_direct and (_ABOUT_MENTIONED.search(text) or passing_mentions.points_to_bot(text)):
         return "aside"
     if not sentences or is_command(without) or _PASSED_ON.search(without) or _PASSED_ON_UNSPACED.search(without):
@@ -186,6 +188,7 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
         if not is_direct and passing_mentions.speaks_of_bot(text, body):
             return "aside"
     speech = classify(without, name_evidence(without, sentences)) or _decide_by_rules(without, sentences)
+    asks = asks or (speech == "thanks" and asks_on(without))
     return "question" if asks and speech != "introduction" else speech
 
 
@@ -248,9 +251,9 @@ def is_told(text: str) -> bool:
     if _REMEMBER_UNSPACED.search(text):
         return True
     found = _CONTRADICTION.match(text) or _CONTRADICTION_UNSPACED.match(text)
-    goes_on = split_sentences(text[found.end() :]) if found else []
+    following = split_sentences(text[found.end() :]) if found else []
     is_clear = found is not None and len(found[0]) >= _CLEAR_LENGTH
-    return bool(goes_on) and all(_corrects(goe, is_clear=is_clear) for goe in goes_on)
+    return bool(following) and all(_corrects(sentence, is_clear=is_clear) for sentence in following)
 
 
 def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:

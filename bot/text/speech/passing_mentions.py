@@ -34,13 +34,15 @@ _OBJECT = re.compile(
 )
 _PUT_TO = frozenset(":,-–—\n")
 _VERBS = phrases.parse_words(
-    "is was has can knows said told did does knew couldnt cant didnt doesnt isnt konnte wusste sagte meinte"
+    "can knows said told did does knew couldnt cant didnt doesnt isnt konnte wusste sagte meinte"
 )
-_COPULAS = phrases.parse_words("ist war es era est était é era foi")
+_COPULAS = phrases.parse_words("is was has ist war es era est était é era foi")
 _JUDGING = phrases.parse_words(
     """
     echt wirklich sehr ganz super toll praktisch nützlich klasse cool muy genial útil buenísimo très vraiment pratique
     génial utile muito ótimo bom demais top
+    a an really very so too quite pretty not no never always again still just useful useless helpful great good bad
+    nice awesome amazing smart dumb wrong right slow fast down broken back stuck dead offline online been
     """
 )
 # A past tense without a subject, which only the mention can be: "@bot se equivocó ayer".
@@ -52,6 +54,10 @@ _PAST = re.compile(
     r"|disse|sabia|soube|respondeu|falou|ajudou|encontrou|achou|entendeu|mentiu|inventou|errou|acertou|falhou|funcionou"
     r"|travou|caiu|confundiu|esqueceu|perdeu|explicou|mostrou|resumiu|mandou|deu)\b)",
     re.IGNORECASE,
+)
+# A subject of its own, so that the mention is none: "@bot hat gestern jemand bezahlt".
+_WITH_SUBJECT = re.compile(
+    r"(?:hat|hatte|war) (?:[\w']+ ){0,3}(?:jemand|irgendwer|wer|einer|man|ihr|wir|der)\b", re.IGNORECASE
 )
 # What people complain of: "@bot is down again", "le @bot rame".
 _FAULT = re.compile(
@@ -90,7 +96,7 @@ _GERMAN = phrases.parse_words("haben wir ich man ist sind hat wird gibt der die 
 def points_to_bot(text: str) -> bool:
     """Whether a message copies the bot in, or tells others to ask it."""
     body = strip_mention(text)
-    reports = body != text.strip() and _PAST.match(body) and not _asks_after(body)
+    reports = body != text.strip() and _reports(body) and not _asks_after(body)
     called = _WITH_ARTICLE.fullmatch(text.strip())
     after = called["after"] if called else body if body != text.strip() else ""
     complains = _complains(after.strip()) and not _asks_after(after)
@@ -103,6 +109,11 @@ def points_to_bot(text: str) -> bool:
         return False
     after = asked["after"].lstrip(" ")
     return not (after[:1] in _PUT_TO and after[:1] and _asks_after(after))
+
+
+def _reports(text: str) -> bool:
+    """Whether a text tells what the bot did, whose mention stands before it."""
+    return bool(_PAST.match(text)) and not _WITH_SUBJECT.match(text)
 
 
 def _complains(text: str) -> bool:

@@ -48,6 +48,16 @@ _IDIOM = re.compile(
 )
 _ABOUT_IT = (("tell", "me", "about", "it"), ("tell", "us", "about", "it"))
 _HOW_ABOUT = (("how", "about"), ("what", "about"))
+_ASKS_ON = re.compile(
+    r"\b(?:but|and|aber|und|mais|et|pero|mas|y|e),? (?:who|whom|what(?! an?\b)|when|where|why|how|which|wer|wen|wann|wo"
+    r"|warum|wie(?! immer\b)|wieviel|welche\w*|qui|quand|où|combien|comment|pourquoi|quién|quien|cuándo|cuando|dónde"
+    r"|donde|cuánto|cuanto|cómo|quem|quando|onde|quanto)\b",
+    re.IGNORECASE,
+)
+_ASKS_ON_UNSPACED = re.compile(
+    r"[、。,！!\s](?:誰|いつ|どこ|何(?!より|とか|も|か)|いくら|なぜ|どうして|どうやって)"
+    r"|[、。,！!\s][^、。\s]{1,15}(?<!で)(?<!こんにち)(?<!こんばん)は[？?]?\Z"
+)
 
 
 def classify_message(text: str, people: Collection[str] = (), *, interrupted: bool = False) -> Verdict:
@@ -77,6 +87,11 @@ def is_small_talk(text: str) -> bool:
     has_data = any(mark in text for mark in ("://", "`", ">", '"', "“"))
     sentences = split_sentences(text)
     return bool(text.strip()) and not has_data and all(map(_is_small_talk_sentence, sentences))
+
+
+def asks_on(text: str) -> bool:
+    """Whether a text that may begin with thanks goes on to ask: "thanks but who pays"."""
+    return bool(_ASKS_ON.search(text) or _ASKS_ON_UNSPACED.search(text))
 
 
 def _is_small_talk_sentence(sentence: Sentence) -> bool:

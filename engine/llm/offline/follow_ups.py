@@ -24,6 +24,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.ellipsis.forms import (
+    GERMAN_THERE,
     drop_owners,
     exchanges_number,
     has_object_pronoun,
@@ -53,8 +54,8 @@ _REFERENCES = re.compile(
     r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
     r"(?! (?:is|are|was|were|will|has)\b)"
     r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
-    r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles|dele|dela"
-    r"|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|\b(?-i:(?:ist|sind|wird|gilt) da)\b",
+    r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles"
+    rf"|dele|dela|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|{GERMAN_THERE}",
     re.IGNORECASE,
 )
 _DEGREE = re.compile(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
@@ -190,15 +191,13 @@ def _is_whole(fragment: str, *, continues: bool) -> bool:
     words = split_words(fragment)
     telling = _telling(_DEGREE.sub(" ", fragment) if continues else fragment)
     is_asking = bool(words) and words[0].casefold() in _ASKING
-    if is_asking and any(
-        not _is_german_noun(found.name, fragment) for found in find_entities(fragment, ExcerptFacts())
-    ):
-        return True
-    if is_asking and _names_own_subject(fragment):
+    names = find_entities(fragment, ExcerptFacts())
+    has_name = any(not _is_german_noun(found.name, fragment) for found in names)
+    if is_asking and (has_name or _names_own_subject(fragment)):
         return True
     if len(telling) < _MIN_WHOLE_WORDS:
         return False
-    if words and words[0].casefold() in _ASKING:
+    if is_asking:
         return True
     if _PREPOSITION.match(fragment):
         return False

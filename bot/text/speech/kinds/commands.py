@@ -10,7 +10,7 @@ STOP_WORDS = MUTE_WORDS | {
     *("arrête", "arrêtez", "alto", "para", "basta", "pare", "pára", "止めて", "やめて", "ストップ"),
 }
 
-_COMMAND = re.compile(r"[/!][a-z]", re.IGNORECASE)
+_COMMAND = re.compile(r"[/!][a-z][a-z-]*(?=\s|\Z)", re.IGNORECASE)
 
 
 def single_word(text: str) -> str:

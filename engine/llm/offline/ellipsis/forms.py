@@ -6,12 +6,30 @@ import re
 
 from engine.text.word_lists import word_set
 
-# A verb without a subject after a question word: "¿a qué hora abre?", "que horas abre?", "quanto custa?".
+# What a question may ask for before its verb: "que horas abre?".
+_UNITS = (
+    "horas?|d[ií]as?|fechas?|datas?|mes|mês|años?|anos?|precios?|preços?|tiempo|tempo|edad|idade|colou?r|cor|tamaño"
+    "|tamanho|altura|direcci[óo]n|endereço|horario|horário|número|nombre|nome"
+)
+_VERB = r"(?!(?:el|la|los|las|o|a|os|as|un|una|um|uma|es|é|lo)\b)(?!\w+[aei]mos\b)[^\W\dA-ZÀ-Þ]\w*"
+# Verbs of more than one word: "fue construido", "va a abrir", "pode custar".
+_VERBS = (
+    r"(?:est[áa]n?|estava|estaba|fica|fue|foi|fueron|foram|ser[áa]) \w+(?:[aií]d|iert|ert|crit|eit|uest|ost)[oa]s?"
+    r"|(?:van? a|vai|vão|puede[n]?|pode[m]?|deben?|deve[m]?|suele[n]?) \w+[aeií]r"
+)
+# A verb without a subject after a question word: "¿a qué hora abre?", "que horas abre?", "quanto custa?". Of two words
+# the second would be what is asked of: "¿cómo pido vacaciones?".
 _WITHOUT_SUBJECT = re.compile(
     r"\A\W*(?:(?:y|e|pero|mas|entonces|então)\s+)?(?:(?:a|de|en|em|con|com|desde|hasta|até|para|por)\s+)?"
     r"(?:qué|que|cuál|cual|qual|cuánto|cuanto|cuánta|quanto|quanta|cuándo|cuando|quando|dónde|donde|onde|cómo|como"
-    r"|quién|quien|quem)(?:\s+(?!el\b|la\b|los\b|las\b|o\b|a\b|os\b|as\b|un\b|una\b|um\b|uma\b|es\b|é\b|lo\b)"
-    r"[^\W\dA-ZÀ-Þ]\w*){1,2}\W*\Z"
+    rf"|quién|quien|quem)(?:\s+(?:{_UNITS}))?(?:\s+(?:se|le|les|lhes?|nos|ya|já|no|não))*\s+(?:{_VERBS}|{_VERB})"
+    r"(?:\s+(?:hoy|mañana|ahora|entonces|aquí|allí|hoje|amanhã|agora|aqui|ali|lá))?\W*\Z"
+)
+# "Ab wann ist da Sprechstunde?" but not "wann ist da jemand im Lager?", which names its own place.
+GERMAN_THERE = (
+    r"\b(?-i:(?:ist|sind|wird|gilt) da)\b(?!.* (?:an|auf|bei|beim|hinter|in|neben|vor|zum|zur"
+    r"|im (?!(?:sommer|winter|herbst|frühling|frühjahr|mai|jun[io]|jul[io]|august|april|\w+uar|märz|\w+ber)\b)"
+    r"|am (?!\w*(?:tag|abend|mittag|morgen|woch|ende)\b|\d)) ?\w)"
 )
 # An unstressed object before the verb: "¿quién lo dirige?", "qui le dirige ?".
 _OBJECT = re.compile(

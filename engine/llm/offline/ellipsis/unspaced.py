@@ -15,7 +15,10 @@ _ATTRIBUTE = re.compile(
     r"|サイズ|重さ|在庫|名前|リンク|状態)\Z"
 )
 # "犬は何匹？": what is asked of a topic, whose owner is left out.
-_OWNERLESS = re.compile(r"\A[^のはが、。]{1,15}(?:は|が)(?:何|いくら|いくつ|誰|いつ|どこ|どれ)[^の、。]{0,10}\Z")
+_OWNERLESS = re.compile(
+    r"\A[^のはが、。]{1,15}(?:は|が)(?:何[^\W\d_ぁ-ん]{0,2}|いくら|いくつ|誰|いつ|どこ|どれ)(?:まで|から)?"
+    r"(?:です|でした|います|あります)?か?[？?]*\Z"
+)
 
 
 def strip_unspaced_continuation(text: str) -> str:

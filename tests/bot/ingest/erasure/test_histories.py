@@ -89,7 +89,7 @@ async def count(bot: BotFixture, places: list[Location]) -> tuple[int, int, int]
     return len(documents), sum(document.passages for document in documents), len(answers)
 
 
-@pytest.mark.long
+@pytest.mark.share(500)
 @pytest.mark.parametrize("seed", range(1000))
 async def test_a_receipt_says_what_the_rehearsal_said_and_that_is_gone(tmp_path: Path, seed: int) -> None:
     async with open_bot(tmp_path / "home") as bot:

@@ -72,6 +72,14 @@ question: anything heard about the tower | das gleiche für Mai bitte | the same
 question: il manque quelles lampes
 question: règles du hall, surtout le soir | dos reglas, una frase cada una | laquelle est la plus grande
 question: crates missing
+question: invoice | Quellen | Q3 numbers | are you sure | payroll | Urlaub | llave | salário | délais | 郵便受け
+question: thanks but who pays | danke aber wer zahlt | merci mais qui paie | gracias pero quién paga
+question: obrigado mas quem paga | ありがとう、価格は | ありがとう、誰が払う
+question: I don't understand the new pricing | je ne comprends pas le nouveau tarif | tô com problema na impressora
+question: プリンターが動きません | count the tickets closed in May | Ich hab ein Problem mit dem Drucker
+question: My laptop won't connect to the wifi | j'ai un souci avec l'imprimante | tengo un problema con la impresora
+statement: The customer called | mañana no vengo | wfh today | 今日は在宅です
+introduction: hi there, how are you
 thanks: great, that's all I wanted | super, das reicht mir | parfait, c'est tout | genial, con eso basta
 thanks: 十分です、ありがとう
 introduction: what sort of questions can I ask you | was kann man dich fragen | o que posso te perguntar
@@ -132,6 +140,9 @@ aside: did you know that @ can read files?
 aside: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @ | who pays? cc @
 aside: frag mal @, der kennt das | demande à @ | pregúntale a @ mañana | pergunta pro @ | @に聞いてください
 aside: @ hat mir nichts gesagt | @ m'a donné trois réponses | @ no supo la respuesta | @ acertou de novo
+question: @ is staging down | @ hat gestern jemand bezahlt | @ hat mir jemand geschrieben
+question: @ hat uns der Vermieter geantwortet
+aside: @ is useful | @ was down yesterday | @ has been slow today | @ is wrong a lot | @ hat mir gestern geholfen
 question: so @ does the lift run | und @ wer zahlt das
 aside: @ ist echt praktisch | @ couldn't tell me
 question: ask for @: who pays? | question for @: who pays? | @は鍵の場所を知っていますか

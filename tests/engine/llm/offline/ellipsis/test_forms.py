@@ -12,12 +12,25 @@ from engine.llm.offline.ellipsis.forms import (
 )
 
 
-@pytest.mark.parametrize("text", ["¿a qué hora abre?", "que horas abre?", "y cuánto cuesta", "quando fecha"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("¿a qué hora abre?", "que horas abre?", "y cuánto cuesta", "quando fecha", "¿cuándo abre hoy?"),
+        *("¿cuándo se fundó?", "como se chama?", "quando foi construído?", "quanto pode custar?", "cuándo va a abrir"),
+    ],
+)
 def test_a_verb_without_a_subject_lacks_one(text: str) -> None:
     assert lacks_subject(text)
 
 
-@pytest.mark.parametrize("text", ["¿a qué hora abre el museo?", "quanto custa o bolo", "cuándo llega Marta"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("¿a qué hora abre el museo?", "quanto custa o bolo", "cuándo llega Marta", "¿cómo pido vacaciones?"),
+        *("quién aprueba facturas?", "cuánto cuesta aparcar?", "qué comemos hoy", "quem aprova férias?"),
+        *("quanto custa estacionamento?", "¿cuándo cobramos nóminas?"),
+    ],
+)
 def test_a_verb_with_a_subject_lacks_none(text: str) -> None:
     assert not lacks_subject(text)
 
