@@ -9,7 +9,7 @@ from bot.i18n import N_, gettext
 from bot.store.models import CONTRADICTION_PREFIX, REPORT_PREFIX
 
 if TYPE_CHECKING:
-    from bot.platform.models import PlatformTraits
+    from bot.platform.traits import PlatformTraits
 
 QUOTE_REMOVED = N_("What this quoted was removed or changed. {command} shows what is current.")
 COMMANDS = {REPORT_PREFIX: "report", CONTRADICTION_PREFIX: "contradictions"}
