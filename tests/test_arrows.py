@@ -139,7 +139,7 @@ bot: {BASE} store permissions context settings ingest answers commands dispatch 
 plugins: capabilities rpc bot platform settings
 model_setup: errors settings
 setup: errors model_setup platform plugins settings
-bootstrap: capabilities context errors ingest model_setup permissions platform settings store
+bootstrap: capabilities context errors ingest model_setup permissions platform settings store text
 server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
 leaks: answers {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap \
 bot plugins rpc

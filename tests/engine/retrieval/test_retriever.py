@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine.engine import Engine
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope, SearchQuery
 from engine.storage.ledger.queries import filters
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
@@ -54,7 +55,7 @@ async def test_the_mode_decides_what_is_searched(indexed: OpenIndexed, mode: Ret
 async def test_questions_are_embedded_as_questions_and_documents_as_documents(indexed: OpenIndexed) -> None:
     embedder = TwoWayEmbedder()
     engine = await indexed(*TOWN, embedder=embedder)
-    assert not embedder.asked
+    assert not set(embedder.asked) - {*UNRELATED_TEXTS, *OTHER_UNRELATED_TEXTS}  # by which it is measured once
     embedder.texts.clear()
     await engine.retrieve(WHO)
     assert any(WHO.text in text for text in embedder.asked)

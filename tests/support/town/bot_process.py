@@ -34,7 +34,8 @@ class HoldableModel(OpenAIServer):
     """Answers every question with the same words; while it is held, with the first of them alone."""
 
     def __init__(self) -> None:
-        super().__init__(lambda _: f"{ANSWER} [1].")
+        # The thoughts are empty: an unknown model's first words could be thoughts, and would be shown at the end.
+        super().__init__(lambda _: f"<think></think>{ANSWER} [1].")
         self._held: asyncio.Event | None = None
         self._held_requests: list[web.BaseRequest] = []
 
