@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -21,13 +22,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-QUESTION_CALL_GAP = (
-    0.3  # seconds after a text of a question in which no background work starts: the question will ask again
-)
+# Seconds after a text of a question in which no background work starts: the question will ask again.
+QUESTION_CALL_GAP = 0.3
 MAX_BATCH_TEXTS = 64  # in one run
-MAX_BATCH_PIECES = (
-    512  # word pieces in one run, padding included: larger runs are slower, and a question waits behind one
-)
+# Word pieces in one run, padding included: larger runs are slower, and a question waits behind one.
+MAX_BATCH_PIECES = 512
 
 
 class LocalModel(Protocol):
@@ -46,7 +45,7 @@ class LocalModel(Protocol):
 Model = TypeVar("Model", bound=LocalModel)
 
 
-class LocalEmbedder(Generic[Model]):
+class LocalEmbedder(ABC, Generic[Model]):
     """Base of embedders with 384 dimensions that need no network; `open_model` loads the model on first use."""
 
     name = ""
@@ -98,13 +97,13 @@ class LocalEmbedder(Generic[Model]):
         return self.model
 
     @classmethod
+    @abstractmethod
     def find_weights(cls) -> Path:
         """The file of the installed weights. Raises ModelNotInstalled."""
-        raise NotImplementedError
 
+    @abstractmethod
     def open_model(self) -> Model:
         """The model, read from disk. Raises EngineError."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Release the model and end its thread."""
