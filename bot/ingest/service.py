@@ -219,7 +219,8 @@ class IngestService:
     async def _repeat_erasure(self, begun: BegunErasure) -> None:
         """Forget a person or a workspace again, of whom more goes than a receipt names.
 
-        Who asked to be read again meanwhile keeps what they wrote since.
+        Who asked to be read again meanwhile, and a workspace that the bot was added to again, keep what was written
+        since.
         """
         target = begun.target
         place = (target.platform, target.workspace)
@@ -228,8 +229,18 @@ class IngestService:
             end = ends.get(target.person)
             if end is None or end < begun.receipt.time:
                 await self.forget_person(*place, target.person)
-        elif target.workspace:
+        elif target.workspace and not await self._was_read_since(*place, begun.receipt.time):
             await self._membership.delete_workspace(*place)
+
+    async def _was_read_since(self, platform: str, workspace: str, since: datetime) -> bool:
+        """Whether something of a workspace was read since a time, so that the bot was added again."""
+        store = self._context.store
+        for channel in await store.channels.list_joined(platform, workspace):
+            newest = await store.messages.get_newest_time(channel.room)
+            synced = await store.channels.get_synced_until(channel.room)
+            if any(time is not None and time > since for time in (newest, synced)):
+                return True
+        return False
 
     async def erase_again(self, remaining: RemainingParts) -> None:
         """Erase what a receipt names and a restored backup brought back."""

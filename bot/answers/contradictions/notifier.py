@@ -63,9 +63,8 @@ class ContradictionNotifier:
     async def search(self, place: Location) -> bool:
         """Tell who may read both statements of what is found in a workspace; False if somebody could not be told.
 
-        What was begun before, and quotes what is forgotten since, is taken back first.
+        What was begun before, and is forgotten, decided or hidden from the person since, is taken back first.
         """
-        is_clean = await self._teller.withdraw_broken(place)
         rooms = {each.room for each in await self._store.channels.list_joined(place.platform, place.workspace)}
         scope = Scope(frozenset(), frozenset(rooms))
         found = await find_in_scope(self._context.engine_context.engine, scope, self._context.clock.now())
@@ -74,6 +73,9 @@ class ContradictionNotifier:
         for id_, each in found.items():
             for person in await self._audience.list_people(each, place) if id_ not in decided else ():
                 by_person.setdefault(person, {})[id_] = each
+        wanted = [(person, id_) for person, listed in by_person.items() for id_ in listed]
+        await self._store.contradictions.break_others(place, wanted)
+        is_clean = await self._teller.withdraw_broken(place)
         told = [await self._tell_person(place, person, listed) for person, listed in sorted(by_person.items())]
         return is_clean and all(told)
 

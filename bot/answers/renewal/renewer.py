@@ -18,6 +18,7 @@ from bot.answers.renewal.merging import is_current, keep_current, merge_results,
 from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Location
+from bot.store.models import CONTRADICTION_PREFIX, REPORT_PREFIX
 from bot.text.format import format_day
 from bot.text.markdown import markdown_link
 from bot.text.splitting import split_message
@@ -54,6 +55,8 @@ class AnswerRenewer:
 
         `requested_at`: when its source changed, in seconds since 1970.
         """
+        if target.answer.startswith((REPORT_PREFIX, CONTRADICTION_PREFIX)):
+            return "notice"  # nobody asked for it, and a command shows what is current
         answers = self._context.store.answers
         stored = await answers.get(target.answer)
         newer = await self._context.store.superseded_answers.get(target.answer)
@@ -150,7 +153,7 @@ class AnswerRenewer:
         language = await self._context.find_channel_language(stored.location, stored.asker)
         newer = await self._context.store.superseded_answers.get(stored.id)
         with use_language(language):
-            heading = gettext(control_texts.RENEWED).format(day=format_day(stored.time))
+            heading = gettext(control_texts.RENEWED).format(day=format_day(stored.time)) if stored.attempt else ""
             if newer is not None:
                 heading = _format_mark(platform.message_link(Location.from_room(newer.room), newer.message))
             text = format_renewed(stored, heading, platform.limits.max_length)
@@ -165,8 +168,12 @@ def _format_mark(link: str) -> str:
 
 
 def format_renewed(stored: StoredAnswer, heading: str, limit: int) -> str:
-    """The text of an answer with its sources below a heading, in one message of at most `limit` characters."""
-    whole = f"_{heading}_\n\n{link_citations(stored.text, source_urls(stored.sources))}"
+    """The text of an answer with its sources below a heading, in one message of at most `limit` characters.
+
+    Without a heading it is what it was before it had a mark.
+    """
+    text = link_citations(stored.text, source_urls(stored.sources))
+    whole = f"_{heading}_\n\n{text}" if heading else text
     listed = "\n".join(f"{source.number}. {markdown_link(source.title, source.link)}" for source in stored.sources)
     if len(whole) + len(listed) + 2 <= limit:
         return f"{whole}\n\n{listed}"

@@ -80,7 +80,8 @@ class AnswerRenewals:
             "SELECT id, platform, workspace, channel, thread, sources FROM answer WHERE time >= ?1 AND time < ?2"
             " AND repeated_at < ?2 AND platform = ?3 AND workspace = ?4 AND state = 'done' AND NOT private"
             " AND reply_ref <> '' AND sources <> '[]'"
-            " AND id NOT IN (SELECT answer FROM watch_notice)"  # which quotes a message, and stays right
+            # These quote messages, and stay right.
+            " AND id NOT IN (SELECT answer FROM watch_notice UNION SELECT answer FROM contradiction_notice)"
             f" ORDER BY time DESC, id LIMIT {limit}",
             (to_micros(since), to_micros(until), place.platform, place.workspace),
         )

@@ -69,17 +69,14 @@ class SupersededAnswers:
         """Forget what supersedes an answer if it is among these keys, as its readers may not know of it; else False."""
         return await self._database.write(_unmark, answer, hidden, self._clock)
 
-    async def remove(self, answer: str) -> None:
-        """Forget what supersedes an answer, because it does not any more."""
-        await self._database.execute("DELETE FROM superseded_answer WHERE answer = ?", (answer,))
-
 
 def _add(db: Connection, answer: str, newer: str, replaced: Collection[str], clock: Clock) -> bool:
     drop_marks(db, "answer = ? AND newer <> ?", (answer, newer))
     added = db.execute_fetchall(
         "INSERT INTO superseded_answer (answer, newer, replaced) SELECT id, ?, ? FROM answer"
         " WHERE id = ? AND state = 'done' AND reply_ref <> ''"
-        " ON CONFLICT (answer) DO UPDATE SET newer = excluded.newer, replaced = excluded.replaced, marked = false"
+        " ON CONFLICT (answer) DO UPDATE SET newer = excluded.newer, replaced = excluded.replaced, marked = false,"
+        " added = false"
         " WHERE superseded_answer.newer <> excluded.newer RETURNING answer",
         (newer, json.dumps(sorted(replaced)), answer),
     )

@@ -7,7 +7,7 @@ from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.models import CLOSEST_KEY, UNSEARCHED_KEY
+from bot.store.models import CLOSEST_KEY, CONTRADICTION_PREFIX, REPORT_PREFIX, UNSEARCHED_KEY
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class UnansweredQuestions:
             "SELECT id, channel, thread, asker, question, time, message, down FROM (SELECT answer.*,"
             " (SELECT COUNT(*) FROM feedback WHERE answer = id AND NOT up) AS down FROM answer"
             f" WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND {is_shown}"
+            f" AND id NOT LIKE '{REPORT_PREFIX}%' AND id NOT LIKE '{CONTRADICTION_PREFIX}%'"
             " AND question <> '' AND (stopped_by = '' OR sources <> '[]')) a"
             " WHERE (down > 0 OR (sources = '[]' AND NOT EXISTS (SELECT 1 FROM answer_provenance v"
             " WHERE v.answer = a.id AND v.key LIKE 'verified:%'))"

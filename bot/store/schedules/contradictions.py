@@ -138,6 +138,15 @@ class Contradictions:
         """
         return await self._database.write(_begin_telling, known, person, now)
 
+    async def break_others(self, place: Location, wanted: Collection[tuple[str, str]]) -> None:
+        """Have the messages that were begun in a workspace taken back, except these (person, contradiction)."""
+        kept = text_list(sorted(f"{person} {id_}" for person, id_ in wanted))
+        await self._database.execute(
+            "UPDATE contradiction_notice SET state = 'broken' WHERE platform = ? AND workspace = ? AND state = 'begun'"
+            " AND person || ' ' || contradiction NOT IN (SELECT value FROM @list(?))",
+            (place.platform, place.workspace, kept),
+        )
+
     async def list_broken(self, place: Location) -> list[BrokenNotice]:
         """The messages that were begun in a workspace and must not stay."""
         rows = await self._database.fetch_all(

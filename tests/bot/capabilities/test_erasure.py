@@ -245,6 +245,21 @@ async def test_what_goes_with_the_installation_has_a_receipt_of_the_operator(tmp
         assert not any((await operate(bot, VerifyReceipt(stored.id))).remaining.values())
 
 
+async def test_the_next_start_leaves_a_workspace_that_the_bot_was_added_to_again(tmp_path: Path) -> None:
+    async def end() -> None:
+        raise KeyboardInterrupt
+
+    async with open_bot(tmp_path / "home", delete_data_on_uninstall=True) as bot:
+        await tell_of_the_ferry(bot)
+        run_before(bot.store, "delete_workspace", end)
+        with pytest.raises(KeyboardInterrupt):
+            await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+        barn = await bot.join("BARN", "ada", "bob")
+        await bot.post_indexed(barn, "ada", "The barn is full of hay.")
+        await bot.ingest_service.complete_erasures()
+        assert len(await bot.list_documents(barn)) == 1
+
+
 async def test_the_next_start_completes_the_deletion_of_a_workspace(tmp_path: Path) -> None:
     async def end() -> None:
         raise KeyboardInterrupt

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.answers.contradictions.notifier import INTERVAL, ContradictionNotifier
+from bot.answers.renewal.superseded import SupersessionFinder
 from bot.capabilities.contradictions.requests import DismissContradiction, SettleContradiction
 from bot.capabilities.results import Completed
 from bot.commands.management.table import perform_management
@@ -20,6 +21,7 @@ from bot.store import Subject
 from bot.store.review.experts import Expert
 from bot.store.schedules.contradictions import INTERVAL as PERSONAL_INTERVAL
 from engine.errors import InvalidQuestion, NotFound
+from tests.bot.answers.renewal.test_renewer import renew
 from tests.bot.commands.conftest import RecordingAnswers, Workspace
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.clock import ManualClock
@@ -146,10 +148,36 @@ async def test_with_a_source_goes_what_was_said_of_it(bot: BotFixture) -> None:
     message = await bot.post_indexed(barn, "bob", SECOND)
     await notifier(bot).search(TOWN)
     await bot.delete(message)
-    await bot.correct_answers()
+    await renew(bot)
     [reply] = told(bot, "ada")
     assert "5434" not in reply.text
+    assert "contradictions` shows what is current" in reply.text
     assert (await bot.store.contradictions.find_person(TOWN, "ada")).told == frozenset()
+
+
+async def test_a_message_that_agrees_with_one_of_both_leaves_the_question(bot: BotFixture) -> None:
+    yard, barn = [await bot.join(channel, "ada", "bob") for channel in ("YARD", "BARN")]
+    await bot.post_indexed(yard, "ada", FIRST)
+    await bot.post_indexed(barn, "bob", SECOND)
+    await notifier(bot).search(TOWN)
+    newer = await bot.post_indexed(yard, "ada", "Correction: the staging database listens on port 5434, not on 5433.")
+    await SupersessionFinder(bot.context).check(newer)
+    await renew(bot)
+    assert "Which one is right?" in told(bot, "ada")[0].text.splitlines()[0]
+
+
+async def test_what_a_kill_left_in_a_message_goes_once_its_reader_may_not_read_it(bot: BotFixture) -> None:
+    async def end() -> None:
+        raise KeyboardInterrupt
+
+    _, vault = await disagree(bot, "ada")
+    run_before(bot.store.answers, "finish", end)
+    with pytest.raises(KeyboardInterrupt):
+        await notifier(bot).search(TOWN)
+    assert SECOND in told(bot, "ada")[0].text
+    bot.change_channel(vault, members=frozenset({"bob"}))
+    await notifier(bot).search(TOWN)
+    assert SECOND not in told(bot, "ada")[0].text
 
 
 async def test_who_uses_forget_me_is_known_no_more(bot: BotFixture) -> None:

@@ -165,7 +165,7 @@ async def test_with_a_mark_goes_nothing_else(
     else:
         await bot.edit(moved, MOVED + " Thanks!")
     await renew(bot)
-    assert (KILN in reply.text, "newer message" in reply.text) == (True, False)
+    assert (KILN in reply.text, "newer message" in reply.text, "Changed since" in reply.text) == (True, False, False)
     assert (await bot.stored(reply)).state == "done"
 
 

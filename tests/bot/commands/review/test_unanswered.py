@@ -22,6 +22,12 @@ async def ask(workspace: Workspace, id_: str, question: str, asker: str = "bob",
     await store.finish(id_, AnswerResult("I found nothing."))
 
 
+async def test_reports_and_contradictions_are_no_questions(workspace: Workspace) -> None:
+    for id_ in ("report-1", "contradiction-1"):
+        await ask(workspace, id_, "Weekly report")
+    assert "no unanswered question" in await workspace.text("ada", "unanswered")
+
+
 async def test_they_are_grouped_with_their_number_and_askers(workspace: Workspace) -> None:
     assert "no unanswered question" in await workspace.text("ada", "unanswered")
     for number, asker in enumerate(("bob", "bob", "eve")):
