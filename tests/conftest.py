@@ -21,9 +21,8 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from xdist.scheduler import LoadFileScheduling
 
-from engine import Engine
-
 if TYPE_CHECKING:
+    from engine import Engine
     from tests.support.postgres_server import PostgresServer
 
 LOOPBACK = ("127.", "::1", "localhost")
@@ -96,6 +95,7 @@ LITELLM_FILES = {
     *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
     *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
     *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py", "tests/test_model_blocks.py"),
+    "tests/bot/model_setup/test_checks.py",
     "tests/adapters/web/test_openai_api.py",  # the client of OpenAI, which LiteLLM loads
 }
 

@@ -135,6 +135,7 @@ async def test_a_verified_answer_comes_first_for_programs_of_those_who_may_read_
     assert "Verified by" in (await people.call("ada", "/api/v1/query", later)).text
 
 
+@pytest.mark.long
 @pytest.mark.platforms("slack")  # on Discord people have no relations unless a setting says so
 async def test_the_graph_of_a_private_channel_does_not_exist_for_others(live: LiveBot[Any]) -> None:
     live.add_manager("mayor")

@@ -305,7 +305,7 @@ async def live(home: Path, story: Story, killer: Killer, web: WebServer, at: int
         return moments, await story.see(bot)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("name", STORIES)
 async def test_it_ends_the_same_wherever_the_bot_is_killed(
     name: str, tmp_path: Path, killer: Killer, *, thorough: bool

@@ -92,6 +92,7 @@ async def test_a_process_that_joins_gets_a_shard_without_a_gap(
     assert (fake.gateway.identifies, fake.gateway.refused_identifies) == (3, 0)
 
 
+@pytest.mark.long
 async def test_a_process_that_leaves_stays_connected_until_another_one_is(cluster: Cluster, halves: list[Half]) -> None:
     first, second = cluster.join(shards="2"), cluster.join(shards="2")
     await become(cluster, halves, [[0], [1]])

@@ -51,7 +51,7 @@ def check(text: str, pieces: list[str]) -> None:
     assert not forged(output, used), (text, output)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_reader_sees_a_number_that_was_not_given(share: int, *, thorough: bool) -> None:
     rng = Random(f"numbers {share}")

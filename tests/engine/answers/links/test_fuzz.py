@@ -52,7 +52,7 @@ def is_known(renderer: str, address: str) -> bool:
     return not forms.isdisjoint(EXACTLY)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_renderer_finds_a_secret_in_a_live_address(share: int, *, thorough: bool) -> None:
     rng = Random(f"addresses {share}")
