@@ -52,6 +52,7 @@ PRIVATE_MODE = 0o600  # the owner may read and write
 READ_SECONDS = 10.0  # for the body of a request
 UNAUTHORIZED = 401
 DRAIN_SECONDS = 24 * 3600.0  # for requests that are running when the process stops
+ACCEPT_TURNS = 4  # of the loop, after which a connection that was accepted waits for its request, or is closed
 
 
 class HolderEnded(StoreError):
@@ -199,11 +200,17 @@ async def _run_server(bound: socket.socket, key: str, perform: Perform, hand_ove
     if hand_over is not None:
         app.router.add_post(f"/{HAND_OVER}", partial(_handle_handover, key, hand_over))
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=DRAIN_SECONDS)
+    await runner.setup()
+    site = web.SockSite(runner, bound)
+    starting = asyncio.create_task(site.start())
     try:
-        await runner.setup()
-        await web.SockSite(runner, bound).start()
+        await asyncio.shield(starting)
         await asyncio.Event().wait()
     finally:
+        await asyncio.wait([starting])  # a server whose start is cancelled accepts connections, and closes none
+        await site.stop()
+        for _ in range(ACCEPT_TURNS):
+            await asyncio.sleep(0)
         await runner.cleanup()
 
 

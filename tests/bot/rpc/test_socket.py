@@ -3,8 +3,8 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,6 +133,25 @@ async def test_a_program_that_stops_finishes_its_operations_and_is_gone(home: Pa
     assert await socket.find_service(home) is None
     with pytest.raises(StoreError, match="has ended"):
         await collect(remote)
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_whoever_connects_first_as_the_program_stops_is_let_go(
+    home: Path, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def call(function: Callable[..., object], *arguments: object) -> object:
+        return function(*arguments)
+
+    monkeypatch.setattr(asyncio, "to_thread", call)  # it would take any number of turns of the loop
+    async with socket.serve_socket(home, Operations().perform):
+        await asyncio.sleep(0)
+        reader, writer = await asyncio.open_unix_connection(socket.socket_path(home))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+    writer.close()
 
 
 async def test_only_the_owner_can_reach_it(home: Path) -> None:
