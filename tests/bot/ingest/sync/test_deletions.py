@@ -57,6 +57,10 @@ def test_the_root_is_never_within_reach() -> None:
     assert find_missing(ThreadPage([post(2)], is_complete=False), [root]) == []
 
 
+def test_a_root_that_names_its_own_thread_is_no_reply() -> None:
+    assert find_missing(ThreadPage([replace(post(0), location=THREAD)], is_complete=False), KNOWN) == []
+
+
 class ThreadedPlatform(FakePlatform):
     """It finds a reply only in the thread that it is asked for in."""
 
