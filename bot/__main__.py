@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup, sources
+from bot.cli import ask, corrections, derive, documents, history_import, maintenance, serve, setup, sources
 from bot.cli.access import leaks, mcp, receipts, tokens
+from bot.cli.chat import command as chat
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init

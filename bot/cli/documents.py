@@ -90,7 +90,7 @@ def ingest(  # noqa: PLR0913, PLR0917  - each parameter is an option
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Ingest files and folders."""
-    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.documents.lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
     from bot.capabilities.requests import Ingest  # noqa: PLC0415  - keeps --help fast
 
     resolved = tuple(str(resolve_path(path, str(Path.cwd()))) for path in paths)

@@ -145,7 +145,7 @@ def unread(context: typer.Context, name: NameArgument, as_json: JsonOption = Fal
 
 def resolve_address(address: str) -> str:
     """An address with a scheme as it is, and anything else as an absolute path."""
-    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.documents.lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
 
     if _WITH_SCHEME.match(address) and not Path(address).exists():
         return address
