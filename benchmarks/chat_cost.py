@@ -22,7 +22,7 @@ from bot.bootstrap import LazyParts
 from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
-from bot.cli.demo import TOWN_DIR
+from bot.cli.chat import TOWN_DIR
 from bot.settings import Settings
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.client.client import ModelClient

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.llm.base import Embedder
 from engine.llm.formats.built_facts import build_link, build_mention
-from engine.llm.offline.query_rewrite import rewrite_query
+from engine.llm.offline.questions.rewrite import rewrite_query
 from engine.models import ChatTurn, Excerpt, Extraction, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.support.fake_embedder import CachingEmbedder, Embed

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, chat, corrections, derive, documents, history_import, maintenance, serve, setup, sources
+from bot.cli import ask, corrections, documents, history_import, maintenance, options, overviews, serve, setup, sources
 from bot.cli.access import leaks, mcp, receipts, tokens
+from bot.cli.chat import command as chat
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
-from bot.cli.overviews import contradictions, decisions, faq, readers, watches
 from bot.cli.runner import GlobalOptions, run_command
 from engine import Clock
 
@@ -82,11 +82,7 @@ init.register(app)
 chat.register(app)
 ask.register(app)
 documents.register(app)
-watches.register(app)
-readers.register(app)
-contradictions.register(app)
-faq.register(app)
-decisions.register(app)
+overviews.register(app)
 history_import.register(app)
 maintenance.register(app)
 receipts.register(app)
@@ -96,7 +92,7 @@ leaks.register(app)
 setup.register(app)
 doctor.register(app)
 models.register(app)
-derive.register(app)
+options.add_plugins(app)
 app.add_typer(corrections.correct, name="correct")
 app.add_typer(tokens.token, name="token")
 app.add_typer(sources.source, name="source")

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bot.cli.demo import TOWN_DIR
+from bot.cli.chat import TOWN_DIR
 from bot.graph_image.render import load_graph_model, render_graph
 from engine import Engine, Scope
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import sync_playwright
 
-from bot.cli.demo.run import DEMO_SPACE
+from bot.cli.chat.demo import DEMO_SPACE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

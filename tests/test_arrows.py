@@ -235,8 +235,8 @@ options:
 parsers: base chat_export converted.service dates registry sandbox.origins sandbox.probe sandbox.state
 scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
-text: author_request cleanup conversations.disentanglement conversations.windows message_line names overview_request \
-scripts.unspaced stream_rewriter time_spans word_lists
+text: author_request cleanup conversations.disentanglement conversations.windows message_line names \
+languages.unspaced overviews.request stream_rewriter time_spans word_lists
 usage:
 """
 SHARED_MODULES = {

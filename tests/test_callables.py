@@ -56,7 +56,7 @@ OF_VALUES = {
         "GroupCommit.is_undone",
         "GroupCommit.is_of_server",
     ),
-    *("PackedFile.unpack", "_ServiceApi.read"),
+    *("PackedFile.unpack", "RowCommand.exit_code", "_ServiceApi.read"),
     *("TopicMethod.function", "MemoryCopy.load", "SharedCallLimits.execute"),
     *("VectorCopies.connect", "WordCopies.connect", "WordCopy.want"),  # connections of the store that is copied
 }

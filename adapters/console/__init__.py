@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from adapters.console.chat_loop import ChatLoop, read_pipe
-from bot.cli.chat_session import ChatSession
+from bot.cli.chat.session import ChatSession
 from bot.cli.render.console import Screen, model_hint
 from bot.settings import find_local_zone
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
     from typing import Any
 
-    from bot.cli.chat_session import ChatSession
+    from bot.cli.chat.session import ChatSession
     from bot.cli.render.console import Screen
 
 EXIT_COMMANDS = ("quit", "exit")

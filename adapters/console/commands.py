@@ -16,7 +16,7 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.cli.chat_session import ChatSession
+    from bot.cli.chat.session import ChatSession
 
     Command = Callable[[ChatSession, str], Awaitable[None]]
 

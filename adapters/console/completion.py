@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
 
-    from bot.cli.chat_session import ChatSession
+    from bot.cli.chat.session import ChatSession
     from engine import Clock
 
 MAX_COMPLETIONS = 25

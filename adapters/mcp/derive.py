@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from inspect import Parameter, Signature
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context
@@ -14,6 +14,7 @@ from bot.capabilities.results import ProgressUpdate
 from bot.capabilities.row import Surface
 from bot.capabilities.table import list_rows
 from bot.rpc.codec import dump_fields
+from bot.text.signature import build_parameter, give_signature
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -41,22 +42,11 @@ def build_tool(row: Capability, caller: Caller) -> Any:
                     found = dump_fields(result)
         return found
 
-    fields = list_fields(row)
     parameters = [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.is_required else field.default,
-            annotation=field.type,
-        )
-        for field in fields
+        build_parameter(field.name, field.type, Parameter.empty if field.is_required else field.default)
+        for field in list_fields(row)
     ]
     context_parameter = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=Context[Any, Any])
-    tool.__signature__ = Signature([context_parameter, *parameters], return_annotation=dict[str, Any])  # type: ignore[attr-defined]
-    tool.__annotations__ = {
-        "context": Context[Any, Any],
-        **{field.name: field.type for field in fields},
-        "return": dict[str, Any],
-    }
+    give_signature(tool, [context_parameter, *parameters], dict[str, Any])
     tool.__name__ = row.name.replace("-", "_")
     return tool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -17,6 +16,7 @@ from bot.capabilities.results import ProgressUpdate
 from bot.capabilities.row import Surface
 from bot.capabilities.table import list_rows
 from bot.rpc.codec import dump_fields
+from bot.text.signature import build_parameter, give_signature
 
 if TYPE_CHECKING:
     from bot.capabilities.row import Capability
@@ -44,8 +44,7 @@ def add_route(router: APIRouter, row: Capability) -> None:
 
     endpoint.__name__, endpoint.__doc__ = row.name.replace("-", "_"), row.request.__doc__
     kinds = {"http": Request, "token": Token, "body": _build_body(row)}
-    parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
-    endpoint.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    give_signature(endpoint, [build_parameter(name, kind) for name, kind in kinds.items()])
     router.add_api_route(f"/{row.name}", endpoint, methods=["POST"], summary=row.summary, response_model=dict[str, Any])
 
 

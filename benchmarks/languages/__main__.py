@@ -25,7 +25,7 @@ from engine.text.author_request import by_author
 from engine.text.conversations.disentanglement import Utterance
 from engine.text.conversations.windows import ConversationWindows
 from engine.text.message_line import render_message_line
-from engine.text.overview_request import apply_overview_request
+from engine.text.overviews.request import apply_overview_request
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 3, 20, 10, tzinfo=UTC)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from bot.store.models import source_keys, unknown_part_key
-from bot.text.content_words import content_words, has_any_word
-from bot.text.excerpts import strip_speaker
+from bot.text.excerpts import content_words, has_any_word, strip_speaker
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

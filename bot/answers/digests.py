@@ -19,7 +19,7 @@ from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUna
 from bot.i18n import gettext, use_language
 from bot.platform.models import Card
 from bot.text.format import find_zone_or_utc
-from bot.text.schedule import parse_schedule
+from bot.text.times.schedule import parse_schedule
 from engine import Filters, Question
 from engine.models import Overview
 from engine.scheduling.supervisor import backoff_seconds

@@ -27,7 +27,7 @@ from engine import Filters, Question
 from engine.answers.mentions import find_mentions
 from engine.models import FilterLookup, Overview
 from engine.text.author_request import by_author, channel_of
-from engine.text.overview_request import apply_overview_request
+from engine.text.overviews.request import apply_overview_request
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel, Location
     from engine import OverviewKind, RetrievalMode
-    from engine.text.overview_request import OverviewRequest
+    from engine.text.overviews.request import OverviewRequest
 
 NO_FILTERS = SearchFilters("")
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages

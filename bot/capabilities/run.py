@@ -14,7 +14,7 @@ from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionR
 from bot.capabilities.access.reading import ONLY_AUDITORS, TokenReading, check_who
 from bot.capabilities.asking.results import SearchResult
 from bot.capabilities.caller import at_terminal, for_space
-from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin
 from bot.capabilities.results import AnswerBegun, AnswerEnd, ContextResult, Internal
 from bot.capabilities.row import Surface, Who

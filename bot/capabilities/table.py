@@ -334,6 +334,11 @@ def list_rows() -> tuple[Capability, ...]:
     return (*ROWS, *load_rows(ROWS))
 
 
+def get_row(name: str) -> Capability:
+    """The capability of the program with this name."""
+    return next(row for row in ROWS if row.name == name)
+
+
 def find_row(request: type) -> Capability:
     """The capability of a type of request. Raises NotPermitted for what is none."""
     found = next((row for row in list_rows() if row.request is request), None)

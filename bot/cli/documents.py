@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.access.receipts import DryRunOption, ReceiptOption, write_receipt
+from bot.cli.options import RowCommand, SpaceOptions, add_command, add_request
 from bot.cli.runner import Estimated, EstimateOption, JsonOption, SpaceOption, YesOption, perform_request
 from engine.parsers.registry import describe_formats
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.capabilities.results import OperationResult
+    from bot.settings import Settings
 
 ChangedOption = Annotated[
     bool,
@@ -23,6 +26,17 @@ ChangedOption = Annotated[
     ),
 ]
 ProblemsOption = Annotated[bool, typer.Option("--problems", help="Also list what was not read, and why.")]
+SearchOption = Annotated[str, typer.Option("--search", help="Only those with these words in their title or key.")]
+StatusOption = Annotated[str, typer.Option("--status", help="pending, searchable, indexed or failed.")]
+DaysOption = Annotated[int, typer.Option("--days", help="Number of days, with today.", min=1, max=366)]
+STATUS = RowCommand(
+    "status",
+    "Show how much is indexed, what is still pending, and what bounds the parsers of files.",
+    fixed={"with_sandbox": True},
+)
+DOCUMENTS = RowCommand("documents", "List documents with their status and keys.")
+USAGE = RowCommand("usage", "Show tokens and cost of questions and of indexing by day.")
+HEALTH = RowCommand("health", "Show the state of the program, its connections and its models.")
 RETRY_HELP = """Retry failed documents, for example after the model was unreachable.
 
 With --changed, read again what another choice of extraction read than today's: THREADLORE_EXTRACTION_BY, another \
@@ -63,46 +77,43 @@ Examples:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
-    app.command("ingest", help=INGEST_HELP)(ingest)
-    app.command(
-        "status", help="Show how much is indexed, what is still pending, and what bounds the parsers of files."
-    )(status)
-    app.command("documents", help="List documents with their status and keys.")(documents)
-    app.command("usage", help="Show tokens and cost of questions and of indexing by day.")(usage)
-    app.command("health", help="Show the state of the program, its connections and its models.")(health)
+    add_command(app, "ingest", IngestOptions, ingest, INGEST_HELP)
+    add_request(app, STATUS, space=(SpaceOption, ""), with_problems=(ProblemsOption, False))
+    add_request(app, DOCUMENTS, search=(SearchOption, ""), status=(StatusOption, ""))
+    add_request(app, USAGE, days=(DaysOption, 30))
+    add_request(app, HEALTH)
     app.command("forget", help=FORGET_HELP)(forget)
     app.command("forget-workspace", help=FORGET_WORKSPACE_HELP)(forget_workspace)
     app.command("retry", help=RETRY_HELP)(retry)
 
 
-def ingest(  # noqa: PLR0913, PLR0917  - each parameter is an option
-    context: typer.Context,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOptions(SpaceOptions):
+    """What `ingest` asks for."""
+
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH…", help="Files and folders to ingest.", show_default=False)
-    ],
+    ]
     channel: Annotated[
         str, typer.Option("--channel", help="Channel to file documents under; chat exports define their own.")
-    ] = "files",
-    wait: Annotated[bool, typer.Option("--wait", help="Wait while the model fails or is unreachable.")] = False,  # noqa: FBT002  - an option
-    estimate: EstimateOption = False,  # noqa: FBT002  - an option
-    yes: YesOption = False,  # noqa: FBT002  - an option
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """Ingest files and folders."""
-    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
-    from bot.capabilities.requests import Ingest  # noqa: PLC0415  - keeps --help fast
+    ] = "files"
+    wait: Annotated[bool, typer.Option("--wait", help="Wait while the model fails or is unreachable.")] = False
+    estimate: EstimateOption = False
+    yes: YesOption = False
 
-    resolved = tuple(str(resolve_path(path, str(Path.cwd()))) for path in paths)
-    perform_request(
-        context,
-        lambda settings: Estimated(
-            Ingest(resolved, settings.space, channel, wait=wait, estimate=estimate), only=estimate, yes=yes
-        ),
-        space=space,
-        as_json=as_json,
-        exit_code=ingest_exit_code,
-    )
+
+def ingest(context: typer.Context, given: IngestOptions) -> None:
+    """Ingest files and folders."""
+    from bot.capabilities.documents.lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.requests import Ingest  # noqa: PLC0415  - as above
+
+    paths, estimate = tuple(str(resolve_path(path, str(Path.cwd()))) for path in given.paths), given.estimate
+
+    def build(settings: Settings) -> Estimated:
+        request = Ingest(paths, settings.space, given.channel, wait=given.wait, estimate=estimate)
+        return Estimated(request, only=estimate, yes=given.yes)
+
+    perform_request(context, build, space=given.space, as_json=given.as_json, exit_code=ingest_exit_code)
 
 
 def ingest_exit_code(results: Sequence[OperationResult]) -> int:
@@ -110,55 +121,6 @@ def ingest_exit_code(results: Sequence[OperationResult]) -> int:
     from bot.capabilities.results import IngestResult  # noqa: PLC0415  - keeps --help fast
 
     return int(any(event.failures or event.trouble for event in results if isinstance(event, IngestResult)))
-
-
-def status(
-    context: typer.Context,
-    space: SpaceOption = "",
-    problems: ProblemsOption = False,  # noqa: FBT002  - an option
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """Show the index status, with --problems also what was not read and why."""
-    from bot.capabilities.requests import GetStatus  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(
-        context,
-        lambda _: GetStatus(with_sandbox=True, with_problems=problems),
-        space=space,
-        as_json=as_json,
-    )
-
-
-def documents(
-    context: typer.Context,
-    search: Annotated[str, typer.Option("--search", help="Only those with these words in their title or key.")] = "",
-    status: Annotated[str, typer.Option("--status", help="pending, searchable, indexed or failed.")] = "",
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """List documents."""
-    from bot.capabilities.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: ListDocuments(search, status), space=space, as_json=as_json)
-
-
-def usage(
-    context: typer.Context,
-    days: Annotated[int, typer.Option("--days", help="Number of days, with today.", min=1, max=366)] = 30,
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """Show what questions and indexing took."""
-    from bot.capabilities.management.requests import GetUsage  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: GetUsage(days), space=space, as_json=as_json)
-
-
-def health(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
-    """Show the state of the program."""
-    from bot.capabilities.management.requests import GetHealth  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: GetHealth(), space=space, as_json=as_json)
 
 
 def forget(

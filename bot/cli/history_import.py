@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003  - typer reads it at run time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import Estimated, EstimateOption, JsonOption, YesOption, perform_request
+from bot.cli.options import JsonOptions, add_command
+from bot.cli.runner import Estimated, EstimateOption, YesOption, perform_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,24 +35,26 @@ An unknown PLATFORM lists the known ones.
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
-    app.command("import", help=IMPORT_HELP)(import_history)
+    add_command(app, "import", ImportOptions, import_history, IMPORT_HELP)
 
 
-def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
-    context: typer.Context,
-    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="Whose export it is.", show_default=False)],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions(JsonOptions):
+    """What `import` asks for."""
+
+    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="Whose export it is.", show_default=False)]
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="The export: a file or a folder.", show_default=False, exists=True)
-    ],
+    ]
     workspace: Annotated[
         str, typer.Option("--workspace", help="Id of the workspace, if the export does not say it.", show_default=False)
-    ] = "",
+    ] = ""
     url: Annotated[
         str, typer.Option("--url", help="Address of the workspace, for links to messages.", show_default=False)
-    ] = "",
-    direct_messages: Annotated[  # noqa: FBT002  - an option
+    ] = ""
+    direct_messages: Annotated[
         bool, typer.Option("--direct-messages", help="Also import direct messages between people.")
-    ] = False,
+    ] = False
     into: Annotated[
         str,
         typer.Option(
@@ -59,7 +63,7 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
             help="Workspace whose full members read the open channels.",
             show_default=False,
         ),
-    ] = "",
+    ] = ""
     channel_map: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,17 +72,18 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
             help="A private channel, and the one there whose readers read it.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     report: Annotated[
         Path | None,
         typer.Option(
             "--report", metavar="FILE", help="Write what was left out, by channel and name.", show_default=False
         ),
-    ] = None,
-    estimate: EstimateOption = False,  # noqa: FBT002  - an option
-    yes: YesOption = False,  # noqa: FBT002  - an option
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
+    ] = None
+    estimate: EstimateOption = False
+    yes: YesOption = False
+
+
+def import_history(context: typer.Context, given: ImportOptions) -> None:
     """Import an export."""
     from bot.capabilities.requests import ImportHistory  # noqa: PLC0415  - keeps --help fast
 
@@ -87,12 +92,19 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
         from bot.cli.render.import_report import write_report  # noqa: PLC0415  - as above
 
         for result in results:
-            if report is not None and isinstance(result, HistoryImportResult):
-                write_report(result, report)
+            if given.report is not None and isinstance(result, HistoryImportResult):
+                write_report(result, given.report)
         return 0
 
     request = ImportHistory(
-        platform, str(path.resolve()), workspace, url, direct_messages, into, tuple(channel_map or ()), estimate
+        given.platform,
+        str(given.path.resolve()),
+        given.workspace,
+        given.url,
+        given.direct_messages,
+        given.into,
+        tuple(given.channel_map or ()),
+        given.estimate,
     )
-    asked = Estimated(request, only=estimate, yes=yes)
-    perform_request(context, lambda _: asked, as_json=as_json, exit_code=finish)
+    asked = Estimated(request, only=given.estimate, yes=given.yes)
+    perform_request(context, lambda _: asked, as_json=given.as_json, exit_code=finish)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot.cli.access.receipts import check_receipt
+from bot.cli.options import RowCommand, add_request
 from bot.cli.runner import EXIT_FAILED, GlobalOptions, JsonOption, SpaceOption, perform_request, run_command
 
 if TYPE_CHECKING:
@@ -71,12 +72,24 @@ People who had themselves forgotten are named no more. Entries go after THREADLO
 Keep the number and the hash of the last entry elsewhere: then `threadlore audit-log --json` shows later whether any
 entry up to it was replaced.
 """
+EntityArgument = Annotated[str, typer.Argument(metavar="NAME", help="Person, place or thing.", show_default=False)]
+PairsOption = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum pairs of each kind.")]
+GRAPH = RowCommand("graph", "Show an entity and its relations.", row="entity")
+DUPLICATES = RowCommand("duplicates", DUPLICATES_HELP)
+AUDIT_LOG = RowCommand("audit-log", AUDIT_HELP, has_space=False)
+CONFIRM = RowCommand(
+    "confirm",
+    "Allow the deletion that waits; the bot runs it within a minute.",
+    row="confirm-retention",
+    has_space=False,
+    has_json=False,
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
-    app.command("graph", help="Show an entity and its relations.")(graph)
-    app.command("duplicates", help=DUPLICATES_HELP)(duplicates)
+    add_request(app, GRAPH, name=EntityArgument)
+    add_request(app, DUPLICATES, limit=(PairsOption, 50))
     app.command("export", help=EXPORT_HELP)(export)
     app.command("backup", help=BACKUP_HELP)(backup)
     app.command("restore", help=RESTORE_HELP)(restore)
@@ -84,7 +97,14 @@ def register(app: typer.Typer) -> None:
     app.command("verify", help=VERIFY_HELP)(verify)
     app.command("reindex", help="Rebuild the graph and vector indexes, for example for another embedder.")(reindex)
     app.add_typer(retention, name="retention")
-    app.command("audit-log", help=AUDIT_HELP)(audit_log)
+    add_request(
+        app,
+        AUDIT_LOG,
+        limit=(Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Maximum entries.")], 50),
+        before=(Annotated[int, typer.Option("--before", min=0, help="Only entries before this number.")], 0),
+        action=(Annotated[str, typer.Option("--action", help="Only this action, such as ask or export.")], ""),
+        person=(Annotated[str, typer.Option("--person", help="Only of and about PLATFORM:WORKSPACE:ID.")], ""),
+    )
 
 
 retention = typer.Typer(help=RETENTION_HELP, no_args_is_help=True)
@@ -95,50 +115,7 @@ def _group() -> None:
     """Keep `confirm` a command of its own."""
 
 
-@retention.command()
-def confirm(context: typer.Context) -> None:
-    """Allow the deletion that waits; the bot runs it within a minute."""
-    from bot.capabilities.requests import ConfirmRetention  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: ConfirmRetention())
-
-
-def audit_log(
-    context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Maximum entries.")] = 50,
-    before: Annotated[int, typer.Option("--before", min=0, help="Only entries before this number.")] = 0,
-    action: Annotated[str, typer.Option("--action", help="Only this action, such as ask or export.")] = "",
-    person: Annotated[str, typer.Option("--person", help="Only of and about PLATFORM:WORKSPACE:ID.")] = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """List entries of the audit log."""
-    from bot.capabilities.maintenance.requests import ListAudit  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: ListAudit(limit, before, action, person), as_json=as_json)
-
-
-def graph(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Person, place or thing.", show_default=False)],
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """Show an entity and its relations."""
-    from bot.capabilities.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: GetEntity(name), space=space, as_json=as_json)
-
-
-def duplicates(
-    context: typer.Context,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum pairs of each kind.")] = 50,
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """List likely duplicates."""
-    from bot.capabilities.requests import FindDuplicates  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: FindDuplicates(limit), space=space, as_json=as_json)
+add_request(retention, CONFIRM)
 
 
 def verify(

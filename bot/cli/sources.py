@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import EXIT_FAILED, JsonOption, SpaceOption, perform_request, run_command, show_results
+from bot.cli.options import JsonOptions, RowCommand, SpaceOptions, add_command, add_request
+from bot.cli.runner import EXIT_FAILED, run_command, show_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,19 +42,25 @@ NameArgument = Annotated[
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
+SourceArgument = Annotated[str, typer.Argument(metavar="[NAME]", help="One source; by default all.")]
+ForgetOption = Annotated[
+    bool, typer.Option("--forget-missing", help="Forget what is gone, even if that is most of it.")
+]
+
 source = typer.Typer(help=ABOUT, no_args_is_help=True)
 
 
-@source.command()
-def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
-    context: typer.Context,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions(SpaceOptions):
+    """What `source add` asks for."""
+
     address: Annotated[
         str, typer.Argument(metavar="ADDRESS", help="A folder, a file or an address.", show_default=False)
-    ],
-    kind: Annotated[
-        str, typer.Option("--kind", help="folder, repository, website or mailbox, if it is not clear.")
-    ] = "",
-    name: Annotated[str, typer.Option("--name", help="What to call it; by default the end of the address.")] = "",
+    ]
+    kind: Annotated[str, typer.Option("--kind", help="folder, repository, website or mailbox, if it is not clear.")] = (
+        ""
+    )
+    name: Annotated[str, typer.Option("--name", help="What to call it; by default the end of the address.")] = ""
     into: Annotated[
         str,
         typer.Option(
@@ -62,90 +69,45 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
             help="Whose members find it; by default whoever uses the space of the terminal.",
             show_default=False,
         ),
-    ] = "",
-    every: Annotated[int, typer.Option("--every", help="Minutes between two readings.", min=0, max=43_200)] = 0,
+    ] = ""
+    every: Annotated[int, typer.Option("--every", help="Minutes between two readings.", min=0, max=43_200)] = 0
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="An option of the kind; repeatable.", show_default=False),
-    ] = None,
-    yes: YesOption = False,  # noqa: FBT002  - an option
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
+    ] = None
+    yes: YesOption = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalOptions(JsonOptions):
+    """What `source remove` asks for."""
+
+    name: NameArgument
+    yes: YesOption = False
+
+
+def add(context: typer.Context, given: SourceOptions) -> None:
     """Have the documents at an address read, now and regularly; first say who finds how much."""
     from bot.capabilities.sources.requests import AddSource  # noqa: PLC0415  - keeps --help fast
 
-    options = tuple(parse_option(text) for text in option or ())
-    request = AddSource(resolve_address(address), into, name, source_kind=kind, minutes=every, options=options)
-    rehearsed = _Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=yes)
-    _perform_rehearsed(context, rehearsed, space=space, as_json=as_json, exit_code=find_exit_code)
+    options = tuple(parse_option(text) for text in given.option or ())
+    address = resolve_address(given.address)
+    request = AddSource(address, given.into, given.name, source_kind=given.kind, minutes=given.every, options=options)
+    rehearsed = _Rehearsed(request, "Read it now and regularly?", "Nothing was added.", yes=given.yes)
+    _perform_rehearsed(context, rehearsed, given, exit_code=find_exit_code)
 
 
-@source.command("list")
-def list_all(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
-    """List the sources with who finds them, how much was read, and what is wrong."""
-    from bot.capabilities.sources.requests import ListSources  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: ListSources(), as_json=as_json)
-
-
-@source.command()
-def remove(
-    context: typer.Context,
-    name: NameArgument,
-    yes: YesOption = False,  # noqa: FBT002  - an option
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
+def remove(context: typer.Context, given: RemovalOptions) -> None:
     """Remove a source and forget all that was read of it; first say what goes."""
     from bot.capabilities.sources.requests import RemoveSource  # noqa: PLC0415  - keeps --help fast
 
-    rehearsed = _Rehearsed(RemoveSource(name), "Forget it?", "Nothing was removed.", yes=yes)
-    _perform_rehearsed(context, rehearsed, as_json=as_json)
-
-
-@source.command()
-def sync(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One source; by default all.")] = "",
-    forget_missing: Annotated[  # noqa: FBT002  - an option
-        bool, typer.Option("--forget-missing", help="Forget what is gone, even if that is most of it.")
-    ] = False,
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """Read sources now. Exits with 1 if one could not be read completely."""
-    from bot.capabilities.sources.requests import SyncSource  # noqa: PLC0415  - keeps --help fast
-
-    request = SyncSource(name, forget_missing)
-    perform_request(context, lambda _: request, as_json=as_json, exit_code=find_exit_code)
-
-
-@source.command()
-def pause(context: typer.Context, name: NameArgument) -> None:
-    """Read a source no longer by itself; what was read of it stays."""
-    from bot.capabilities.sources.requests import PauseSource  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: PauseSource(name))
-
-
-@source.command()
-def resume(context: typer.Context, name: NameArgument) -> None:
-    """Read a source regularly again."""
-    from bot.capabilities.sources.requests import PauseSource  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: PauseSource(name, paused=False))
-
-
-@source.command()
-def unread(context: typer.Context, name: NameArgument, as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
-    """List what of a source was not read, and why."""
-    from bot.capabilities.sources.requests import ListUnreadItems  # noqa: PLC0415  - keeps --help fast
-
-    perform_request(context, lambda _: ListUnreadItems(name), as_json=as_json)
+    rehearsed = _Rehearsed(RemoveSource(given.name), "Forget it?", "Nothing was removed.", yes=given.yes)
+    _perform_rehearsed(context, rehearsed, given)
 
 
 def resolve_address(address: str) -> str:
     """An address with a scheme as it is, and anything else as an absolute path."""
-    from bot.capabilities.document_lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.documents.lookup import resolve_path  # noqa: PLC0415  - keeps --help fast
 
     if _WITH_SCHEME.match(address) and not Path(address).exists():
         return address
@@ -182,9 +144,7 @@ class _Rehearsed:
 def _perform_rehearsed(
     context: typer.Context,
     asked: _Rehearsed,
-    *,
-    space: str = "",
-    as_json: bool = False,
+    given: SourceOptions | RemovalOptions,
     exit_code: Callable[[Sequence[OperationResult]], int] = lambda _: 0,
 ) -> None:
     """Say what a request does, ask, and perform it."""
@@ -194,17 +154,17 @@ def _perform_rehearsed(
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
         from bot.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
-        settings, screen = common.load_settings(space=space), Screen(common.clock)
+        settings, screen = common.load_settings(space=getattr(given, "space", "")), Screen(common.clock)
         async with connect_or_open(settings, common.clock) as service:
             if not asked.yes:
                 rehearsal = service.perform(AtSpace(settings.space, asked.request))
-                shown = Screen(common.clock, screen.err, screen.err) if as_json else screen
+                shown = Screen(common.clock, screen.err, screen.err) if given.as_json else screen
                 await shown.show(rehearsal)
                 if not await asyncio.to_thread(_confirm, asked.question):
                     screen.err.print(asked.refused if sys.stdin.isatty() else f"{asked.refused} Confirm it with --yes.")
                     return EXIT_FAILED
             stream = service.perform(AtSpace(settings.space, replace(asked.request, confirmed=True)))
-            results = await show_results(screen, stream, as_json=as_json)
+            results = await show_results(screen, stream, as_json=given.as_json)
         return exit_code(results)
 
     run_command(context, work)
@@ -212,3 +172,34 @@ def _perform_rehearsed(
 
 def _confirm(question: str) -> bool:
     return sys.stdin.isatty() and typer.confirm(question, default=False, err=True)
+
+
+LIST = RowCommand(
+    "list",
+    "List the sources with who finds them, how much was read, and what is wrong.",
+    row="list-sources",
+    has_space=False,
+)
+SYNC = RowCommand(
+    "sync",
+    "Read sources now. Exits with 1 if one could not be read completely.",
+    row="sync-source",
+    has_space=False,
+    exit_code=find_exit_code,
+)
+PAUSE = RowCommand(
+    "pause",
+    "Read a source no longer by itself; what was read of it stays.",
+    row="pause-source",
+    has_space=False,
+    has_json=False,
+)
+RESUME = replace(PAUSE, name="resume", text="Read a source regularly again.", fixed={"paused": False})
+UNREAD = RowCommand("unread", "List what of a source was not read, and why.", row="list-unread-items", has_space=False)
+add_command(source, "add", SourceOptions, add)
+add_request(source, LIST)
+add_command(source, "remove", RemovalOptions, remove)
+add_request(source, SYNC, name=(SourceArgument, ""), forget_missing=(ForgetOption, False))
+add_request(source, PAUSE, name=NameArgument)
+add_request(source, RESUME, name=NameArgument)
+add_request(source, UNREAD, name=NameArgument)

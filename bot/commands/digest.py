@@ -9,7 +9,7 @@ from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.store.schedules.digests import Digest
 from bot.text.format import find_zone_or_utc, format_local
-from bot.text.schedule import find_zone, parse_schedule
+from bot.text.times.schedule import find_zone, parse_schedule
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.commands.help import format_overview
-from bot.commands.personal.my_data import COMMAND
+from bot.commands.overviews.my_data import COMMAND
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
 from bot.i18n import N_, gettext, use_language

@@ -18,7 +18,7 @@ from bot.store import FILES_ONLY, FileRecord
 from bot.store.models import message_key
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
-from bot.texts.access.readers import describe_readers
+from bot.texts.overviews.readers import describe_readers
 from engine.errors import EngineError, InvalidQuestion
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from bot.capabilities.fields import build_request, describe_usage, match_words
 from bot.capabilities.results import Completed, Listing
 from bot.capabilities.row import Surface
 from bot.capabilities.table import list_rows
-from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
+from bot.commands import catch_up, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import contradictions, decisions, faq, history, readers, report, watch
-from bot.commands.personal import my_data
+from bot.commands.overviews import contradictions, decisions, faq, history, my_data, readers, report, watch
 from bot.commands.review import expert, unanswered, verify
+from bot.commands.settings import command as channel_settings
 from bot.errors import PlatformError, TooManyRequests
 from bot.i18n import N_, gettext
 from bot.platform.models import Card

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.capabilities.answers.renewals import count_renewals
-from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.requests import AtSpace, GetStatus, ListDocuments
 from bot.capabilities.results import StatusResult

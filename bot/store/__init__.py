@@ -52,15 +52,15 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from bot.store.access.audit_log import AuditLog
+from bot.store.access.installations import Installations, InstallationStates
+from bot.store.access.tokens import AccessTokens
 from bot.store.answers import Answers
-from bot.store.audit.log import AuditLog
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.control.renewals import AnswerRenewals
 from bot.store.control.repeats import AnswerRepeats
 from bot.store.control.stops import AnswerStops
 from bot.store.control.superseded import SupersededAnswers
-from bot.store.credentials.access_tokens import AccessTokens
-from bot.store.credentials.installations import Installations, InstallationStates
 from bot.store.documents import Conversations, Files
 from bot.store.erasure.affected import AffectedAnswers
 from bot.store.erasure.personal_records import PersonalRecords

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
-from bot.store.audit.log import append_event
+from bot.store.access.audit_log import append_event
 from bot.store.control.results import redact_removed, save_result
 from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.audit.chain import AuditEvent
+    from bot.store.access.audit_chain import AuditEvent
     from bot.store.database import Database, Row
     from bot.store.redactions import AnswerCorrections, PendingRedactions
     from engine import Clock

@@ -1,16 +1,21 @@
-"""Titles and excerpts of sources; an excerpt is the part that the answer uses. Pure."""
+"""Titles and excerpts of sources, and the words that distinguish a text; an excerpt is what the answer uses. Pure."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from engine.text.word_lists import STOP_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXCERPT_LENGTH = 160  # characters
+MIN_WORD_LENGTH = 3  # letters of a content word; one less if it has a digit
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _WORD = re.compile(r"\w{3,}")
+_ANY_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces between words
 _DATE = r"\d{4}-\d\d-\d\d"
 _SPEAKER_PREFIX = re.compile(rf"^\[{_DATE} \d\d:\d\d\] [^:\n]+: ")  # of a message
 _CONVERSATION_TIMES = re.compile(
@@ -68,3 +73,19 @@ def _best_start(sentences: Sequence[str], about: str) -> int:
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()))
+
+
+def content_words(text: str) -> set[str]:
+    """The case-folded content words of a text; in scripts without spaces, pairs of letters."""
+    found: set[str] = set()
+    for word in _ANY_WORD.findall(text.casefold()):
+        if _UNSPACED.search(word):
+            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        elif word not in STOP_WORDS and len(word) >= MIN_WORD_LENGTH - any(map(str.isdigit, word)):
+            found.add(word)
+    return found
+
+
+def has_any_word(words: set[str], text: str) -> bool:
+    """Whether a text has any of these words."""
+    return bool(words) and not words.isdisjoint(content_words(text))

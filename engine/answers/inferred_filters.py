@@ -18,8 +18,8 @@ from engine.retrieval.writers import hides_authors, list_authors
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import cancel_tasks, child_task
 from engine.text.author_request import match_authors
-from engine.text.scripts.normalization import normalize_text
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.normalization import normalize_text
+from engine.text.languages.unspaced import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable

@@ -105,7 +105,7 @@ PARSERS: dict[str, FileFormat] = {
     "html": FileFormat("HTML", "engine.parsers.html:parse", ("html", "htm", "xhtml", "shtml")),
     "pdf": FileFormat(
         "PDF",
-        "engine.parsers.pdf:parse",
+        "engine.parsers.formats.pdf.parser:parse",
         ("pdf",),
         "application/pdf",
         signature=rb"\s{0,1019}+%PDF-",

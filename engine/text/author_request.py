@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.text.overview_request import (
+from engine.text.overviews.request import (
     MAX_REQUEST_CHARACTERS,
     OverviewRequest,
     find_time_span,

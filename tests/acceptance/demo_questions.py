@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.cli.demo import TOWN_DIR
+from bot.cli.chat import TOWN_DIR
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "scripts" / "town_src"

@@ -14,7 +14,7 @@ from bot.bootstrap import LazyParts
 from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
-from bot.cli.demo import TOWN_DIR
+from bot.cli.chat import TOWN_DIR
 from bot.settings import Settings
 from engine import ChatTurn, Engine, Question, Scope, Source
 from engine.clock import SYSTEM_CLOCK

@@ -4,24 +4,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, cast
 
 import discord
 from discord import app_commands
 
-from adapters.discord.interactions.filters import FILTER_DESCRIPTIONS, MAX_CHOICES, MAX_TEXT_LENGTH, complete_filters
+from adapters.discord.interactions.filters import (
+    FILTER_DESCRIPTIONS,
+    FILTER_NAMES,
+    MAX_CHOICES,
+    MAX_TEXT_LENGTH,
+    complete_filters,
+)
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import list_commands
 from bot.i18n import N_, match_locale, use_language
 from bot.platform.events import PRIVATE_WORD, CommandInvoked, QuestionAsked
 from bot.text.filter_options import add_filters
+from bot.text.signature import build_parameter, give_signature, list_parameters
 from bot.texts import describe_error
 from bot.texts.search_modes import SEARCH_MODES
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from adapters.discord.interactions.interactions import InteractionHandler
 
@@ -30,6 +41,74 @@ AnswerSetting = Literal["mode", "style", "language", "model", "reply-to", "sugge
 Setting = Literal[AnswerSetting, "askers", "ingest", "content", "bot-messages", "links"]
 NameCorrection = Literal["merge", "unmerge", "separate", "split", "unsplit", "hide", "unhide"]
 Correction = Literal["answer", NameCorrection, "add", "describe", "undo"]
+
+
+INTERACTION = Parameter("interaction", Parameter.POSITIONAL_OR_KEYWORD, annotation=Interaction)
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True, slots=True)
+class WordsCommand:
+    """A command with one option for the words of the bot's command; with none if `option` is empty."""
+
+    description: str
+    option: str = ""
+    meaning: str = ""
+    is_required: bool = False
+
+    def list_meanings(self) -> dict[str, str]:
+        """What its option means, by name."""
+        return {self.option: self.meaning} if self.option else {}
+
+    @classmethod
+    def of(cls, summary: str, usage: str) -> Self:
+        """The one for a command of the bot's table that is described as it is there."""
+        option, meaning = ("words", usage[:MAX_TEXT_LENGTH]) if usage else ("", "")
+        return cls(summary[:MAX_TEXT_LENGTH], option, meaning)
+
+
+WORDS_COMMANDS = {
+    "forget": WordsCommand(
+        N_("Delete a file, a message or what you wrote from my index"),
+        "what",
+        N_("The title of a file, the link of a message, “me”, or “channel” (managers)"),
+        is_required=True,
+    ),
+    "graph": WordsCommand(
+        N_("Draw the graph around a name"), "name", N_("A person, a thing, a place …"), is_required=True
+    ),
+    "history": WordsCommand(
+        N_("what was said about something, by whom, and what replaced it"),
+        "subject",
+        N_("A person, a thing, a place …"),
+        is_required=True,
+    ),
+    "catch-up": WordsCommand(
+        N_("What you missed in this channel"),
+        "since",
+        N_("2h, yesterday, monday, 2026-11-20; default: since your last message here"),
+    ),
+    "digest": WordsCommand(
+        N_("regular digests: topics, decisions, open questions and new files"),
+        "schedule",
+        N_("weekly monday 9:00 Europe/Berlin, me daily 8:00, off; default: show the schedule"),
+    ),
+    "help": WordsCommand(N_("What I can do"), "topic", N_("A command to explain")),
+    "verify": WordsCommand(
+        N_("Verify an answer: it comes first when somebody asks the same"),
+        "what",
+        N_("The link of an answer or a reply; list; remove and an id; omit for the last answer here"),
+    ),
+    "pin": WordsCommand(
+        N_("Answer a question in your own words"),
+        "words",
+        N_("The question and the answer, each in quotation marks"),
+        is_required=True,
+    ),
+    "expert": WordsCommand(
+        N_("People to ask when I find nothing"), "words", N_("list, add @person topic, remove @person, or ask")
+    ),
+}
 
 
 class CommandClient(Protocol):
@@ -42,19 +121,49 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     """Build the command tree: commands with options, and the other ones of the bot's command table."""
     tree = app_commands.CommandTree(client, allowed_installs=app_commands.AppInstallationType(guild=True, user=False))
     listed_commands = list_commands(TRAITS)
-    own: tuple[app_commands.Command[Any, ..., Any], ...] = (
-        *(ask, learn, forget, graph, history, catch_up, digest, show_help),
-        *(settings, backfill, correct, verify, pin, expert),
-    )
+    own = [ask, learn, settings, backfill, correct, *starmap(_build_command, WORDS_COMMANDS.items())]
     for command in own:
         command.guild_only = command.name != "ask" and not listed_commands[command.name].in_direct
         tree.add_command(command)
     for name in listed_commands.keys() - {command.name for command in own}:
         listed = listed_commands[name]
-        tree.add_command(_build_plain_command(name, listed.summary or name, listed.usage))
+        tree.add_command(_build_command(name, WordsCommand.of(listed.summary or name, listed.usage)))
     for menu in (ask_about, add_message, summarize_thread, verify_message):
         tree.add_command(menu)
     return tree
+
+
+def take(options: type[Options]) -> Callable[[Callable[[Interaction, Options], Awaitable[None]]], Any]:
+    """Call a function with one value of all options: each field of the dataclass is an option."""
+
+    def wrap(function: Callable[[Interaction, Options], Awaitable[None]]) -> Any:
+        @wraps(function)
+        async def callback(interaction: Interaction, **values: Any) -> None:
+            await function(interaction, options(**values))
+
+        give_signature(callback, [INTERACTION, *list_parameters(options)])
+        return callback
+
+    return wrap
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """The options of `/ask`; all after `mode` are filters."""
+
+    question: str
+    file: discord.Attachment | None = None
+    private: bool = False
+    mode: str = ""
+    channel: str = ""
+    author: str = ""
+    after: str = ""
+    before: str = ""
+    has: Literal["file"] | None = None
+
+    def list_filters(self) -> dict[str, str]:
+        """The filters by the names that they have in a question."""
+        return {name: getattr(self, field) for field, name in FILTER_NAMES.items()} | {"has": self.has or ""}
 
 
 @app_commands.command(description=N_("Ask a question and get an answer with sources"))
@@ -67,27 +176,17 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
 )
 @app_commands.choices(mode=[app_commands.Choice(name=words, value=mode) for mode, words in SEARCH_MODES.items()])
 @app_commands.rename(channel="in", author="from")
-async def ask(  # noqa: PLR0913, PLR0917 - each is an option
-    interaction: Interaction,
-    question: str,
-    file: discord.Attachment | None = None,
-    private: bool = False,  # noqa: FBT001, FBT002  - an option
-    mode: str = "",
-    channel: str = "",
-    author: str = "",
-    after: str = "",
-    before: str = "",
-    has: Literal["file"] | None = None,
-) -> None:
+@take(AskOptions)
+async def ask(interaction: Interaction, asked: AskOptions) -> None:
     """Ask a question."""
-    options = {"in": channel, "from": author, "after": after, "before": before, "has": has or ""}
     with use_language(match_locale(str(interaction.locale))):
         try:
-            question = add_filters(question, options, _interactions(interaction).clock.now())
+            question = add_filters(asked.question, asked.list_filters(), _interactions(interaction).clock.now())
         except InvalidQuestion as error:
             await interaction.response.send_message(describe_error(error), ephemeral=True)
             return
-    await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode)
+    files = [asked.file] if asked.file else []
+    await _submit_question(interaction, question, files, private=asked.private, mode=asked.mode)
 
 
 @app_commands.command(description=N_("Index a file for all who can read this channel, or only for you"))
@@ -103,55 +202,12 @@ async def learn(
     await _submit_command(interaction, "learn", PRIVATE_WORD if private else "", [file])
 
 
-@app_commands.command(description=N_("Delete a file, a message or what you wrote from my index"))
-@app_commands.describe(what=N_("The title of a file, the link of a message, “me”, or “channel” (managers)"))
-async def forget(interaction: Interaction, what: str) -> None:
-    """Delete something from the index."""
-    await _submit_command(interaction, "forget", what)
-
-
-@app_commands.command(description=N_("Draw the graph around a name"))
-@app_commands.describe(name=N_("A person, a thing, a place …"))
-async def graph(interaction: Interaction, name: str) -> None:
-    """Draw the graph around a name."""
-    await _submit_command(interaction, "graph", name)
-
-
-@graph.autocomplete("name")
-async def suggest_names(interaction: Interaction, current: str) -> list[app_commands.Choice[str]]:
+async def suggest_names(interaction: discord.Interaction[Any], current: str) -> list[app_commands.Choice[str]]:
     """Suggest names with the typed prefix that the user may see."""
     found = await _interactions(interaction).suggest_names(interaction, current)
     return [app_commands.Choice(name=name, value=name) for name in found if 0 < len(name) <= MAX_TEXT_LENGTH][
         :MAX_CHOICES
     ]
-
-
-@app_commands.command(description=N_("what was said about something, by whom, and what replaced it"))
-@app_commands.describe(subject=N_("A person, a thing, a place …"))
-async def history(interaction: Interaction, subject: str) -> None:
-    """List what was said about a subject."""
-    await _submit_command(interaction, "history", subject)
-
-
-@app_commands.command(name="catch-up", description=N_("What you missed in this channel"))
-@app_commands.describe(since=N_("2h, yesterday, monday, 2026-11-20; default: since your last message here"))
-async def catch_up(interaction: Interaction, since: str = "") -> None:
-    """Summarize what was missed."""
-    await _submit_command(interaction, "catch-up", since)
-
-
-@app_commands.command(description=N_("regular digests: topics, decisions, open questions and new files"))
-@app_commands.describe(schedule=N_("weekly monday 9:00 Europe/Berlin, me daily 8:00, off; default: show the schedule"))
-async def digest(interaction: Interaction, schedule: str = "") -> None:
-    """Schedule digests, end them, or show the schedule."""
-    await _submit_command(interaction, "digest", schedule)
-
-
-@app_commands.command(name="help", description=N_("What I can do"))
-@app_commands.describe(topic=N_("A command to explain"))
-async def show_help(interaction: Interaction, topic: str = "") -> None:
-    """Show the help."""
-    await _submit_command(interaction, "help", topic)
 
 
 @app_commands.command(description=N_("Show or change the settings of this channel"))
@@ -181,29 +237,6 @@ async def correct(interaction: Interaction, correction: Correction, words: str) 
     await _submit_command(interaction, "correct", f"{correction} {words}")
 
 
-@app_commands.command(description=N_("Verify an answer: it comes first when somebody asks the same"))
-@app_commands.describe(
-    what=N_("The link of an answer or a reply; list; remove and an id; omit for the last answer here")
-)
-async def verify(interaction: Interaction, what: str = "") -> None:
-    """Verify an answer."""
-    await _submit_command(interaction, "verify", what)
-
-
-@app_commands.command(description=N_("Answer a question in your own words"))
-@app_commands.describe(words=N_("The question and the answer, each in quotation marks"))
-async def pin(interaction: Interaction, words: str) -> None:
-    """Pin an answer."""
-    await _submit_command(interaction, "pin", words)
-
-
-@app_commands.command(description=N_("People to ask when I find nothing"))
-@app_commands.describe(words=N_("list, add @person topic, remove @person, or ask"))
-async def expert(interaction: Interaction, words: str = "") -> None:
-    """Name, list or ask experts."""
-    await _submit_command(interaction, "expert", words)
-
-
 @app_commands.context_menu(name=N_("Verify as answer"))
 async def verify_message(interaction: Interaction, message: discord.Message) -> None:
     """Verify an answer of the bot, or take a person's message as the answer."""
@@ -230,18 +263,19 @@ async def summarize_thread(interaction: Interaction, message: discord.Message) -
     await _submit_command(interaction, "summarize-thread", target=message)
 
 
-def _build_plain_command(name: str, summary: str, usage: str) -> app_commands.Command[Any, ..., None]:
-    """Build a command without options, or with one for all words that it takes."""
+def _build_command(name: str, command: WordsCommand) -> app_commands.Command[Any, ..., None]:
+    """A command whose option holds the words that the bot's command takes."""
 
-    async def plain(interaction: Interaction) -> None:
-        await _submit_command(interaction, name)
+    async def callback(interaction: Interaction, **words: str) -> None:
+        await _submit_command(interaction, name, " ".join(words.values()))
 
-    @app_commands.describe(words=usage[:MAX_TEXT_LENGTH] or "…")
-    async def with_words(interaction: Interaction, words: str = "") -> None:
-        await _submit_command(interaction, name, words)
-
-    callback: Any = with_words if usage else plain
-    return app_commands.Command(name=name, description=summary[:MAX_TEXT_LENGTH], callback=callback)
+    default, meanings = Parameter.empty if command.is_required else "", command.list_meanings()
+    give_signature(callback, [INTERACTION, *(build_parameter(option, str, default) for option in meanings)])
+    app_commands.describe(**meanings)(callback)
+    built = app_commands.Command[Any, ..., None](name=name, description=command.description, callback=callback)
+    if name == "graph":
+        built.autocomplete("name")(suggest_names)
+    return built
 
 
 async def _submit_question(

@@ -14,12 +14,12 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 
 from adapters.slack.context import NAME
-from bot.store.credentials.installations import InstallationRecord
+from bot.store.access.installations import InstallationRecord
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from adapters.slack.install.cipher import TokenCipher
-    from bot.store.credentials.installations import Installations, InstallationStates
+    from bot.store.access.installations import Installations, InstallationStates
     from engine import Clock
 
 log = structlog.get_logger(__name__)

@@ -23,7 +23,7 @@ from bot.capabilities.readers.requests import FindReaders
 from bot.capabilities.readers.results import ReadersFound
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
 from bot.capabilities.results import Completed, DocumentList, Erased, ErasureRehearsal, Forgotten
-from bot.texts.access.readers import describe_own_readers
+from bot.texts.overviews.readers import describe_own_readers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

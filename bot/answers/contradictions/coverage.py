@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.answers.contradictions.finding import key_of
 from bot.permissions.provenance import can_read, provenance_of_room
-from bot.texts.facts.coverage import describe_coverage, describe_wrong
+from bot.texts.overviews.coverage import describe_coverage, describe_wrong
 from engine.llm.offline.contradictions.coverage import measure_coverage, says_one_thing
 
 if TYPE_CHECKING:

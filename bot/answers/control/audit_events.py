@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.audit import describe_sources
 from bot.store import Subject
-from bot.store.audit.chain import SYSTEM, AuditEvent
+from bot.store.access.audit_chain import SYSTEM, AuditEvent
 
 if TYPE_CHECKING:
     from bot.answers.draft import AnswerDraft

@@ -29,7 +29,7 @@ from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
 from bot.store import Subject
-from bot.store.audit.chain import AuditEvent
+from bot.store.access.audit_chain import AuditEvent
 from bot.text import splitting
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts

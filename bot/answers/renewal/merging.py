@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.store import AnswerResult
 from bot.store.control.untouched import select_untouched
 from bot.store.models import source_keys
-from bot.text.citing.sentences import cited_numbers, keep_sentences, renumber
+from bot.text.citing_sentences import cited_numbers, keep_sentences, renumber
 
 if TYPE_CHECKING:
     from bot.store import AnswerSource, StoredAnswer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.permissions.managers import is_workspace_manager
 from bot.permissions.provenance import can_read, provenance_of_room
 from bot.platform.models import Location
-from bot.texts.access.readers import explain_reading
+from bot.texts.overviews.readers import explain_reading
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

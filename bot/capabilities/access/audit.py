@@ -29,7 +29,7 @@ from bot.capabilities.results import (
 from bot.ingest.sources.places import OPEN
 from bot.platform.models import Location
 from bot.store import Subject
-from bot.store.audit.chain import NOBODY, OWNER, AuditEvent
+from bot.store.access.audit_chain import NOBODY, OWNER, AuditEvent
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.row import Capability
-    from bot.store.audit.log import AuditLog
+    from bot.store.access.audit_log import AuditLog
 
 log = structlog.get_logger(__name__)
 

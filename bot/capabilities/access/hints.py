@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.access.server_paths import hide_paths, hide_paths_of_error
 from bot.capabilities.asking.queries import NO_DOCUMENTS_HINT
-from bot.capabilities.document_lookup import UNKNOWN_DOCUMENT_HINT
 from bot.capabilities.documents.errors import word_errors
+from bot.capabilities.documents.lookup import UNKNOWN_DOCUMENT_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import re
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bot.capabilities.document_lookup import FILE_LINK, public_key
+from bot.capabilities.documents.lookup import FILE_LINK, public_key
 from engine import ManualCorrection
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.words import is_stop_word, stem
-from engine.text.scripts.unspaced import RUN, list_pairs
+from engine.text.languages.unspaced import RUN, list_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ from bot.capabilities.answers.renewals import count_renewals
 from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
 from bot.capabilities.asking.channels import find_named_rooms, list_channel_names, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
-from bot.capabilities.document_lookup import resolve_documents
 from bot.capabilities.documents.listing import select_documents, wants_unread
+from bot.capabilities.documents.lookup import resolve_documents
 from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
@@ -42,7 +42,7 @@ from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
 from engine.scheduling.tasks import child_task
 from engine.text.author_request import by_author, channel_of
-from engine.text.overview_request import apply_overview_request
+from engine.text.overviews.request import apply_overview_request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

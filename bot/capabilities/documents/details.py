@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.answers.review.rights import explain_room
-from bot.capabilities.document_lookup import resolve_documents
+from bot.capabilities.documents.lookup import resolve_documents
 from bot.capabilities.documents.results import DocumentResult
 from bot.platform.models import Location
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.audit import is_personal
-from bot.capabilities.document_lookup import list_with_inner, resolve_documents
+from bot.capabilities.documents.lookup import list_with_inner, resolve_documents
 from bot.capabilities.erasure.erasing import measure
 from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed

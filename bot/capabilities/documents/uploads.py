@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
+from bot.capabilities.documents.lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.documents.results import UploadPlace, UploadResult
 from bot.capabilities.results import ProgressUpdate
 from bot.errors import NotPermitted, file_write_error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.capabilities.access.home import find_home
-from bot.capabilities.document_lookup import build_scope, list_with_inner, match_documents
+from bot.capabilities.documents.lookup import build_scope, list_with_inner, match_documents
 from bot.capabilities.ingest.progress import run_with_progress, wait_until_applied
 from bot.capabilities.results import Corrected, CorrectionMade, DuplicatesResult, FactAdded
 from bot.i18n import N_, gettext

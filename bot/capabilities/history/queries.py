@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.history.results import HistoryResult
 from bot.i18n import gettext
-from bot.texts.facts.history import NO_SUBJECT, NO_SUBJECT_HINT
+from bot.texts.overviews.history import NO_SUBJECT, NO_SUBJECT_HINT
 from engine import Question
 from engine.errors import InvalidQuestion
 from engine.llm.offline.supersession.history import list_steps

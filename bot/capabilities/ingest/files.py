@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.capabilities.document_lookup import chat_key, file_key
+from bot.capabilities.documents.lookup import chat_key, file_key
 from engine import Document
 from engine.errors import EmptyDocument, NotFound
 from engine.parsers.chat_export import group_conversations, has_chat_messages, parse_messages

@@ -8,7 +8,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.capabilities.document_lookup import build_scope, file_key
+from bot.capabilities.documents.lookup import build_scope, file_key
 from bot.capabilities.ingest import files
 from bot.capabilities.ingest.estimates import estimate_files
 from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.capabilities.maintenance.results import AuditList, AuditRow
 from bot.store import Subject
-from bot.store.audit.log import AuditFilter
+from bot.store.access.audit_log import AuditFilter
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.capabilities.deps import Deps
     from bot.capabilities.maintenance.requests import ListAudit
     from bot.capabilities.results import OperationResult
-    from bot.store.audit.chain import AuditEntry
+    from bot.store.access.audit_chain import AuditEntry
 
 FORGOTTEN = "forgotten"  # the person of a reference
 PERSON_HINT = "Name the person as PLATFORM:WORKSPACE:ID."

@@ -11,7 +11,7 @@ from bot.capabilities.readers.targets import ReaderTarget, find_target
 from bot.errors import PlatformError
 from bot.permissions.audience import Readers, is_channel_room, named_rooms, parse_workspace_space, workspace_of_space
 from bot.platform.models import Location
-from bot.texts.access.readers import ReaderKind, describe_people, describe_reach
+from bot.texts.overviews.readers import ReaderKind, describe_people, describe_reach
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

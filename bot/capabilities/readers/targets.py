@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.capabilities.access.control import locate_subject
 from bot.capabilities.answers.lookup import find_own_answer
-from bot.capabilities.document_lookup import LOCAL_SPACE, resolve_documents
+from bot.capabilities.documents.lookup import LOCAL_SPACE, resolve_documents
 from bot.capabilities.sources.places import UNKNOWN, find_source
 from bot.i18n import gettext
 from bot.ingest.sources.places import OPEN

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
-from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents.forget import erase_bytes
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.ingest.estimates import add_model_cost
 from bot.capabilities.ingest.progress import wait_until_indexed
 from bot.capabilities.readers.operations import describe_target

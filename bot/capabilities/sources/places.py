@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.document_lookup import resolve_path
+from bot.capabilities.documents.lookup import resolve_path
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import gettext
 from bot.ingest.sources.places import OPEN, SourcePlace, is_own_room, parse_place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from inspect import Parameter, Signature
+from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from bot.cli.runner import GlobalOptions, run_blocking
+from bot.text.signature import give_signature
 
 if TYPE_CHECKING:
     from bot.cli.init.conversation import Conversation, Given
@@ -56,8 +57,7 @@ def _build_options() -> list[Any]:
     def holder(**_: Any) -> None:
         """A holder of the options as parameters, of which typer makes those of a command."""
 
-    holder.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    holder.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    give_signature(holder, parameters)
     app = typer.Typer(add_completion=False)
     app.command()(holder)
     return list(typer.main.get_command(app).params)

@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from bot.cli.render.tables import safe_text
-from bot.texts.facts import history as texts
+from bot.texts.overviews import history as texts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.capabilities.results import Completed, Listing
-from bot.commands.channel_settings import start_backfill
 from bot.commands.digest import schedule_digest
 from bot.commands.forget import forget_channel, rehearse_forget_channel
 from bot.commands.review.expert import add_expert, list_readable_experts, remove_expert
+from bot.commands.settings.command import start_backfill
 
 if TYPE_CHECKING:
     from bot.capabilities.management import requests

@@ -1,1 +1,1 @@
-"""Commands that list decisions and tasks, what was said of a subject, and what a person wants to be told of."""
+"""Commands that list decisions and tasks, what was said of a subject, and what is stored or watched for a person."""

@@ -10,7 +10,7 @@ from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.format import format_date_long
 from bot.text.markdown import escape_markdown, markdown_link
-from bot.texts.facts import history as texts
+from bot.texts.overviews import history as texts
 
 if TYPE_CHECKING:
     from datetime import tzinfo

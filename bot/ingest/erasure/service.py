@@ -14,7 +14,7 @@ import structlog
 from bot.errors import BadSetting, PlatformError
 from bot.ingest.erasure.plan import ErasurePlan, ErasurePlanner
 from bot.store import Subject
-from bot.store.audit.chain import NOBODY
+from bot.store.access.audit_chain import NOBODY
 from bot.store.erasure.receipts import StoredReceipt
 from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError

@@ -21,7 +21,7 @@ from bot.permissions.audience import is_adult_space, parse_workspace_space
 from bot.platform.document_source import SourceTools, load_source_kind
 from bot.platform.models import Location
 from bot.store.schedules.sources import PAUSED, SourceRecord
-from bot.texts.access.readers import name_readers
+from bot.texts.overviews.readers import name_readers
 from engine.errors import EngineError
 from engine.scheduling.tasks import gather_or_cancel
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bot.ingest.sources.places import SourcePlace
     from bot.ingest.sources.sync import SyncReport
     from bot.platform.document_source import DocumentSource, SourceKind, WebReader
-    from bot.texts.access.readers import SourceAudience
+    from bot.texts.overviews.readers import SourceAudience
 
 log = structlog.get_logger(__name__)
 

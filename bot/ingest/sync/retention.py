@@ -13,8 +13,8 @@ from bot import texts
 from bot.i18n import gettext
 from bot.ingest.erasure.service import Erasures
 from bot.ingest.sync.manager_notices import ManagerNotices
-from bot.store.audit.chain import SYSTEM, AuditEvent
-from bot.store.audit.log import BrokenAuditLog
+from bot.store.access.audit_chain import SYSTEM, AuditEvent
+from bot.store.access.audit_log import BrokenAuditLog
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
 from bot.text.format import pluralize
 from engine.errors import NotFound
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.store import BotStore
-    from bot.store.audit.chain import Details
+    from bot.store.access.audit_chain import Details
 
 log = structlog.get_logger(__name__)
 

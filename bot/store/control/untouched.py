@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.store.models import ANSWER_SOURCES, source_keys
-from bot.text.citing.sentences import cited_numbers, keep_explained
+from bot.text.citing_sentences import cited_numbers, keep_explained
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from engine.llm.base import hash_parts
 from engine.llm.checked_embedder import wrap_embedder
-from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_digests, merge_highlights
+from engine.llm.offline.questions import rewrite as query_rewrite
 from engine.llm.offline.quotes import build_quotations, complete_answers, render_quotations, select_answers
 from engine.llm.offline.quoting.closest import select_closest
 from engine.llm.offline.quoting.contrasts import find_contrasts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.llm.offline.candidates import PRECEDING_COUNT, is_adjacent
-from engine.llm.offline.question import asks_how, has_answer_type, wants_list
+from engine.llm.offline.questions.analysis import asks_how, has_answer_type, wants_list
 from engine.llm.offline.quoting.bridges import find_bridge
 from engine.llm.offline.quoting.links import share_name
 from engine.llm.offline.quoting.lists import complete_list, find_list

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from engine.text.scripts.unspaced import RUN, has_function_alone, has_unspaced, list_pairs
+from engine.text.languages.unspaced import RUN, has_function_alone, has_unspaced, list_pairs
 from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS, STOP_WORDS
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.errors import UnsupportedFormat
 from engine.parsers.base import EmbeddedPicture, Omission, ParsedFile
+from engine.parsers.formats.pdf.parser import parse as parse_pdf
 from engine.parsers.formats.xml_tree import XmlArchive
-from engine.parsers.pdf import parse as parse_pdf
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from engine.parsers.base import IS_PICTURE, Omission, ParsedFile, count_parts
 from engine.parsers.converted.own_findings import PAGE_END
 from engine.parsers.encodings.decoding import decode_text
+from engine.parsers.formats.pdf.parser import passage_of_page
 from engine.parsers.markdown import parse_blocks
 from engine.parsers.passages import find_first_heading, group_blocks, join_blocks
-from engine.parsers.pdf import passage_of_page
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:

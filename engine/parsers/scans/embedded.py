@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from engine.errors import EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
 from engine.parsers.base import IS_PICTURE, NO_OCR, WITHOUT_WORDS, UnreadPicture
+from engine.parsers.formats.pdf.parser import page_texts
 from engine.parsers.passages import shorten_label
-from engine.parsers.pdf import page_texts
 from engine.parsers.scans.pages import INSTALL_HINT, pages_per_part
 from engine.parsers.scans.pictures import encode_picture, open_picture
 from engine.parsers.scans.tesseract import recognize

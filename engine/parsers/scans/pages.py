@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EmptyPicture
 from engine.models import Omission, Passage
 from engine.parsers.base import IS_PICTURE, NO_OCR, UnreadPicture, count_parts
-from engine.parsers.pdf import page_of, page_texts, position_of
+from engine.parsers.formats.pdf.parser import page_of, page_texts, position_of
 from engine.parsers.scans.pictures import encode_picture, open_picture
 from engine.parsers.scans.tesseract import recognize
 from engine.parsers.scans.text_quality import is_garbled

@@ -1,1 +1,1 @@
-"""Languages of texts: which one a text is written in, and the stems of its words."""
+"""Languages and scripts of texts: which ones a text is written in, its normal form, and the stems of its words."""

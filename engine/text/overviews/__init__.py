@@ -1,1 +1,1 @@
-"""The words of requests for an overview, in the languages of the bot."""
+"""Requests for an overview, in the languages of the bot."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced
 
 # The longer of two words that begin alike stands first.
 _MONTHS = (

@@ -32,7 +32,7 @@ from bot.capabilities.results import (
     OperationResult,
     StatusResult,
 )
-from bot.cli.chat_session import ChatSession
+from bot.cli.chat.session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation
 from bot.settings import load_settings

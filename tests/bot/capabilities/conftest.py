@@ -12,7 +12,7 @@ import pytest
 from bot.bootstrap import LazyParts
 from bot.capabilities.caller import Caller
 from bot.capabilities.deps import BotParts, Deps
-from bot.capabilities.document_lookup import LOCAL_SPACE, file_key
+from bot.capabilities.documents.lookup import LOCAL_SPACE, file_key
 from bot.capabilities.ingest.files import IngestTarget, build_conversations
 from bot.capabilities.requests import AtSpace, Envelope, OperationRequest
 from bot.capabilities.results import Internal, OperationResult

@@ -17,8 +17,8 @@ from bot.capabilities.access.hints import word_hint
 from bot.capabilities.asking import queries
 from bot.capabilities.asking.verified import VerifiedResult
 from bot.capabilities.deps import Deps, RunningParts
-from bot.capabilities.document_lookup import LOCAL_SPACE
 from bot.capabilities.documents import requests as document_requests
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.graph.requests import ListCorrections
 from bot.capabilities.graph.results import CorrectionList
 from bot.capabilities.management.requests import GetHealth, GetUsage, ListChannels

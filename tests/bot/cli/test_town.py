@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pypdfium2
 import pytest
 
-from bot.cli.demo import TOWN_DIR
+from bot.cli.chat import TOWN_DIR
 from tests.acceptance.demo_questions import source_text
 
 ROOMS = sorted(path.name for path in TOWN_DIR.glob("*.jsonl"))

@@ -9,7 +9,7 @@ from bot.commands.learn import learn_command
 from bot.errors import NotAllowed
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Location
-from bot.store.audit.log import AuditFilter
+from bot.store.access.audit_log import AuditFilter
 from engine.errors import InvalidQuestion, NotFound
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF

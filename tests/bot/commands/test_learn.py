@@ -22,7 +22,7 @@ from bot.commands.learn import (
 )
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Message, Upload
-from bot.texts.access.readers import ALL_MEMBERS, ONLY_YOU
+from bot.texts.overviews.readers import ALL_MEMBERS, ONLY_YOU
 from engine.errors import InvalidQuestion
 from engine.models import Question
 from tests.bot.commands.conftest import NOW, Workspace

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.commands.home import build_home_card
-from bot.commands.personal.my_data import FILE_NAME
+from bot.commands.overviews.my_data import FILE_NAME
 from bot.store import Expert
 from tests.bot.commands.conftest import ATTIC, Workspace
 from tests.support.builders import ROOF, make_answer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.answers.control.buttons import AnswerButtons
-from bot.capabilities.document_lookup import build_scope
+from bot.capabilities.documents.lookup import build_scope
 from bot.commands.status import FEEDBACK_PERIOD, MAX_DISLIKED
 from bot.errors import PlatformError
 from bot.platform.events import BotAdded, ButtonPressed

@@ -19,7 +19,7 @@ PLACEHOLDER = re.compile(r"\{\w*\}")
 FOR_MANAGERS = {
     "bot/commands/settings/fields.py",
     "bot/commands/settings/changes.py",
-    "bot/commands/channel_settings.py",
+    "bot/commands/settings/command.py",
 }
 OTHERS = {
     "the same except for hyphens, spaces, periods or accents",  # blanks between words

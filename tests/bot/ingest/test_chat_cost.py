@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.chat_cost import UNBATCHED, measure_cost
-from bot.cli.demo import TOWN_DIR
+from bot.cli.chat import TOWN_DIR
 
 NAMES = ("council.jsonl", "permits.txt", "ferry-timetable.md", "museum.html")
 FILES = [str(TOWN_DIR / name) for name in NAMES]

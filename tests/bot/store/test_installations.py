@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from bot.store import BotStore
-from bot.store.credentials.installations import InstallationRecord
+from bot.store.access.installations import InstallationRecord
 
 WORKSPACE, ORGANIZATION = InstallationRecord("T1", "locked 1"), InstallationRecord("E1", "locked 2")
 

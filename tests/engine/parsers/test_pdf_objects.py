@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.models import Omission
 from engine.parsers.base import NO_OCR
-from engine.parsers.pdf import parse
+from engine.parsers.formats.pdf.parser import parse
 from engine.parsers.scans.pages import name_pages
 from tests.engine.parsers.samples import assemble_pdf
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession.values import CALENDAR_NAMES
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced
 from engine.text.word_lists import COMMON_WORDS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import answer_type, has_answer_type
+from engine.llm.offline.questions.analysis import answer_type, has_answer_type
 from engine.llm.offline.words import count_words, is_generic, split_words
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.words import content_words, is_generic, stem
-from engine.text.scripts.unspaced import has_unspaced, list_content_runs
+from engine.text.languages.unspaced import has_unspaced, list_content_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

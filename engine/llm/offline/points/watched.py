@@ -11,7 +11,7 @@ from engine.llm.offline.points.settled import list_parts, list_settled
 from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.sources import find_replaced
 from engine.llm.offline.words import content_stems, split_words, stem
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import has_answer_type
+from engine.llm.offline.questions.analysis import has_answer_type
 from engine.llm.offline.quoting.links import list_links
 from engine.llm.offline.words import split_words, stem
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.llm.offline.words import count_words
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

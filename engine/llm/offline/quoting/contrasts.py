@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import is_list_noun, is_number
+from engine.llm.offline.questions.analysis import is_list_noun, is_number
 from engine.llm.offline.words import count_words, has_parts, is_generic, is_stop_word, split_words, stem, word_family
 from engine.text.word_lists import CALENDAR_WORDS, CONTRASTING_WORDS, word_set
 

@@ -6,10 +6,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import has_answer_type, is_list_noun, is_number, is_unit
+from engine.llm.offline.questions.analysis import has_answer_type, is_list_noun, is_number, is_unit
 from engine.llm.offline.quoting.contrasts import join_names, list_stated
 from engine.llm.offline.words import has_parts, is_generic, is_stop_word, split_words, stem, word_family
-from engine.text.scripts.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced
 from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:

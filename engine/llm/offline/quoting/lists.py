@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import is_list_noun, wants_list
+from engine.llm.offline.questions.analysis import is_list_noun, wants_list
 from engine.llm.offline.words import word_family
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.question import has_answer_type
+from engine.llm.offline.questions.analysis import has_answer_type
 from engine.llm.offline.words import count_words
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.records.projection import KeyKind
-from engine.text.scripts.unspaced import MARK, has_unspaced, split_unspaced
+from engine.text.languages.unspaced import MARK, has_unspaced, split_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

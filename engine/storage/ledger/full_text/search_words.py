@@ -10,7 +10,7 @@ from engine.storage.ledger.full_text.index import SearchWord, find_term_index, m
 from engine.storage.ledger.records.projection import KeyKind
 from engine.text.languages.detection import detect_language, drop_function_words
 from engine.text.languages.stemming import list_query_stems
-from engine.text.scripts.unspaced import RUN, list_query_terms
+from engine.text.languages.unspaced import RUN, list_query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

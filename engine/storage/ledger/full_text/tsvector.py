@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sql.lists import id_list, text_list
-from engine.text.scripts.unspaced import RUN, has_unspaced
+from engine.text.languages.unspaced import RUN, has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

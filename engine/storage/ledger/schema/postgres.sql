@@ -47,7 +47,7 @@ CREATE FUNCTION trigram_vector(content text) RETURNS tsvector LANGUAGE sql IMMUT
     FROM (SELECT lower(content COLLATE "default") AS folded) f CROSS JOIN generate_series(1, LENGTH(content) - 2) place
 $body$;
 
--- Scripts without spaces (see engine/text/scripts/unspaced.py, whose terms these are). Rows of a version before these
+-- Scripts without spaces (see engine/text/languages/unspaced.py, whose terms these are). Rows of a version before these
 -- functions are indexed as they are, until the program has indexed them again.
 CREATE TABLE unsegmented_fts (
     kind     bigint PRIMARY KEY, -- 0 chunks, 1 names

@@ -13,7 +13,7 @@ CREATE INDEX relation_b ON relation (b, a, weight);
 CREATE INDEX entity_counts ON entity (id, mention_count, degree);
 
 -- Full text. The program's function `search_text` separates words of scripts without spaces (see
--- engine/text/scripts/unspaced.py); stem terms follow. Rows of a version before it are indexed as they are, until the
+-- engine/text/languages/unspaced.py); stem terms follow. Rows of a version before it are indexed as they are, until the
 -- program has indexed them again.
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (text, content = 'chunk', content_rowid = 'id', tokenize = '$tokenizer');
 CREATE VIRTUAL TABLE chunk_fts_terms USING fts5vocab (chunk_fts, instance);

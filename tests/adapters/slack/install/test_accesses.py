@@ -10,7 +10,7 @@ from slack_sdk.oauth.installation_store import Installation
 
 from adapters.slack.install.accesses import Accesses
 from adapters.slack.install.store import StoredInstallation
-from bot.store.credentials.installations import InstallationRecord
+from bot.store.access.installations import InstallationRecord
 from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.processes import LocalProcesses
 

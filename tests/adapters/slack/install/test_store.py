@@ -15,7 +15,7 @@ from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.store import STATE_SECONDS, InstallationStore, StateStore
 from bot.errors import BadSetting
 from bot.store import BotStore
-from bot.store.credentials.installations import InstallationRecord
+from bot.store.access.installations import InstallationRecord
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from tests.support.clock import ManualClock

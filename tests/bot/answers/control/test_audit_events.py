@@ -10,8 +10,8 @@ import pytest
 from bot.answers.control.audit_events import find_place
 from bot.errors import PlatformUnavailable
 from bot.platform.events import ButtonPressed
-from bot.store.audit.chain import AuditEntry
-from bot.store.audit.log import AuditFilter
+from bot.store.access.audit_chain import AuditEntry
+from bot.store.access.audit_log import AuditFilter
 from engine.errors import ModelUnavailable
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF

@@ -9,7 +9,7 @@ import pytest
 from bot import texts
 from bot.capabilities.access.notices import list_end_notices
 from bot.capabilities.asking import queries
-from bot.capabilities.document_lookup import LOCAL_SPACE, chat_key
+from bot.capabilities.documents.lookup import LOCAL_SPACE, chat_key
 from bot.capabilities.requests import Ask, AtSpace, Ingest, RetrievalOptions
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult
 from bot.context import EngineContext

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.documents.requests import Summarize
 from bot.capabilities.results import AnswerEnd
 from bot.context import EngineContext

@@ -12,7 +12,7 @@ import pytest
 
 from bot.capabilities.caller import Caller
 from bot.capabilities.deps import Deps
-from bot.capabilities.document_lookup import build_scope
+from bot.capabilities.documents.lookup import build_scope
 from bot.capabilities.documents.requests import AddUpload, GetDocument, PrepareUpload
 from bot.capabilities.documents.results import DocumentResult, UploadPlace, UploadResult
 from bot.capabilities.documents.uploads import MAX_NAME_LENGTH, clean_name

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.capabilities.deps import Deps
-from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.requests import (
     AddFact,
     AtSpace,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.capabilities.deps import Deps
-from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
+from bot.capabilities.documents.lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.ingest.estimates import choose_sample, estimate_export, extrapolate_bytes
 from bot.capabilities.requests import Ingest
 from bot.capabilities.results import EstimateResult, IngestResult

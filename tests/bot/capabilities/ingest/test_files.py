@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.document_lookup import chat_key
+from bot.capabilities.documents.lookup import chat_key
 from bot.capabilities.ingest import files
 from bot.capabilities.ingest.files import IngestTarget
 from engine import FileParser, ParserLimits

@@ -11,7 +11,7 @@ import pytest
 
 from bot.capabilities.caller import at_terminal
 from bot.capabilities.deps import Deps
-from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope, chat_key
+from bot.capabilities.documents.lookup import LOCAL_SPACE, build_scope, chat_key
 from bot.capabilities.ingest import ingest
 from bot.capabilities.ingest.ingest import format_waiting, run_concurrently
 from bot.capabilities.ingest.progress import RESUME_MESSAGE, STALL_MESSAGE, STALL_SECONDS, OutageDetector, StallDetector

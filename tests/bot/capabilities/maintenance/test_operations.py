@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.capabilities.deps import Deps
-from bot.capabilities.document_lookup import LOCAL_SPACE, build_scope
+from bot.capabilities.documents.lookup import LOCAL_SPACE, build_scope
 from bot.capabilities.maintenance import archive, archive_format
 from bot.capabilities.maintenance.archive import _compress as compress
 from bot.capabilities.maintenance.archive_key import create_key_file, load_key_file

@@ -11,7 +11,7 @@ import pytest
 
 from bot.capabilities.caller import Caller
 from bot.capabilities.deps import Deps, RunningParts
-from bot.capabilities.document_lookup import LOCAL_SPACE
+from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.management import requests
 from bot.capabilities.management.results import HealthReport, QuestionList, UsageReport, VerifiedList, WorkspaceChannels
 from bot.capabilities.requests import OperationRequest

@@ -12,7 +12,7 @@ from bot.capabilities.history.requests import GetHistory
 from bot.capabilities.history.results import HistoryResult
 from bot.commands.context import CommandContext
 from bot.platform.events import CommandInvoked
-from bot.texts.facts.history import describe_step
+from bot.texts.overviews.history import describe_step
 from engine.errors import InvalidQuestion
 from engine.llm.offline.supersession.history import Step
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace

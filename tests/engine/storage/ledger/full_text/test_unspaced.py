@@ -17,7 +17,7 @@ from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.sql.connection import Connection
 from engine.storage.sql.lists import text_list
-from engine.text.scripts.unspaced import has_unspaced, list_query_terms, split_unspaced
+from engine.text.languages.unspaced import has_unspaced, list_query_terms, split_unspaced
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 from tests.support.former_versions import FormerSource

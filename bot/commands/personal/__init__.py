@@ -1,1 +1,0 @@
-"""What a person sees and decides about what is stored of them."""

@@ -1,1 +1,0 @@
-"""The sentences of an answer and the numbers that they cite."""

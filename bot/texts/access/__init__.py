@@ -1,1 +1,0 @@
-"""Sentences about who can find what."""

@@ -1,1 +1,0 @@
-"""Sentences about what is known of a subject."""

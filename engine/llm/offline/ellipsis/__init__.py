@@ -1,1 +1,0 @@
-"""What a follow-up question leaves out, by the form that it has."""

@@ -1,1 +1,0 @@
-"""Rules of answering in languages other than English, as data."""

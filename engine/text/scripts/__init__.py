@@ -1,1 +1,0 @@
-"""Scripts that need more than a search for spaces to find their words."""

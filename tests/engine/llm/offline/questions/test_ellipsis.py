@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.llm.offline.questions.ellipsis import (
+    drop_owners,
+    exchanges_number,
+    has_object_pronoun,
+    lacks_subject,
+    means_thing,
+    stands_for_noun,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("¿a qué hora abre?", "que horas abre?", "y cuánto cuesta", "quando fecha", "¿cuándo abre hoy?"),
+        *("¿cuándo se fundó?", "como se chama?", "quando foi construído?", "quanto pode custar?", "cuándo va a abrir"),
+    ],
+)
+def test_a_verb_without_a_subject_lacks_one(text: str) -> None:
+    assert lacks_subject(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("¿a qué hora abre el museo?", "quanto custa o bolo", "cuándo llega Marta", "¿cómo pido vacaciones?"),
+        *("quién aprueba facturas?", "cuánto cuesta aparcar?", "qué comemos hoy", "quem aprova férias?"),
+        *("quanto custa estacionamento?", "¿cuándo cobramos nóminas?"),
+    ],
+)
+def test_a_verb_with_a_subject_lacks_none(text: str) -> None:
+    assert not lacks_subject(text)
+
+
+def test_a_number_alone_replaces_a_number() -> None:
+    assert exchanges_number("and number 7?")
+    assert not exchanges_number("and 7 chairs for Monday?")
+
+
+def test_pronouns_and_demonstratives_are_told_apart() -> None:
+    assert has_object_pronoun("¿quién lo dirige?")
+    assert means_thing("is it open?")
+    assert not means_thing("is she here?")
+    assert stands_for_noun("celui de Brest ?")
+    assert not stands_for_noun("le refuge de Brest ?")
+
+
+def test_what_owns_the_first_noun_is_kept() -> None:
+    assert drop_owners(["cuota", "del", "refugio", "de", "Teruel"]) == ["refugio", "Teruel"]
+    assert drop_owners(["refugio", "de", "Teruel"]) == ["refugio", "Teruel"]
