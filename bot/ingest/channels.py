@@ -228,11 +228,8 @@ class ChannelMembership:
             )
             async with self._erasures.completing("uninstall", {"workspace": where}, erasure):
                 await self.delete_workspace(ended.platform, ended.workspace)
-            receipt = await self._erasures.give_receipt("uninstall", {"workspace": where}, erasure) if erasure else {}
-            details = {"receipt": receipt.get("id", "")}
-            await self._store.audit.append(
-                AuditEvent("forget-workspace", "done", SYSTEM, workspace=where, details=details)
-            )
+            entry = AuditEvent("forget-workspace", "done", SYSTEM, workspace=where)
+            await self._erasures.record("uninstall", {"workspace": where}, erasure, entry)
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Delete everything of a workspace."""

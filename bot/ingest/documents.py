@@ -15,6 +15,7 @@ from bot.errors import PermissionDenied
 from bot.ingest.conversations import MessageRun, message_digest, to_indexed_message, to_message_record
 from bot.ingest.shared_file import UploadsInWork
 from bot.permissions.audience import home_space
+from bot.store import MessageRecord
 from bot.store.models import message_key
 from bot.text.speech.mentions import strip_mention
 from engine import Document, Scope
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.conversations import IndexedMessage
     from bot.platform.models import Location, Message
-    from bot.store import MessageRecord
+    from bot.store import FileRecord
     from engine import Passage
 
 
@@ -66,7 +67,7 @@ class ConversationDocuments:
         pending_ids = {record.id for record in await self._list_records(location.room, run) if not record.is_applied}
         if pending_ids:
             await self._move_root_to_thread(run, location)
-            await self._note_watched(location, [record for record in records if record.id in pending_ids])
+            await self.note_watched(location, [record for record in records if record.id in pending_ids])
             await self._amend_or_add(
                 run,
                 location,
@@ -84,7 +85,7 @@ class ConversationDocuments:
             await self._amend_or_add(
                 MessageRun(document, location.thread, title, (indexed,)), location, [indexed.passage], opened=False
             )
-        await self._note_watched(location, [to_message_record(indexed, document)])  # only now is its text the new one
+        await self.note_watched(location, [to_message_record(indexed, document)])  # only now is its text the new one
         await self._store.messages.update_digest(location.room, indexed.message.id, message_digest(indexed.message))
         await self._store.messages.record_applied(location.room, [indexed.message.id])
 
@@ -141,11 +142,13 @@ class ConversationDocuments:
             await self._engine.documents.amend(document, is_open=False)
         await self._store.conversations.close(document)
 
-    async def _note_watched(self, location: Location, records: Collection[MessageRecord]) -> None:
-        """Note new messages to compare with standing requests, where there are any."""
+    async def note_watched(self, location: Location, records: Collection[MessageRecord | FileRecord]) -> None:
+        """Note new messages and files to compare with standing requests, where there are any."""
         start = await self._store.watches.find_start(location.platform, location.workspace)
-        if start is not None and (news := [record.id for record in records if record.time >= start]):
-            await self._store.watches.add_candidates(location.room, news, self._context.clock.now())
+        news = [record for record in records if start is not None and record.time >= start]
+        if news:
+            ids = [each.id if isinstance(each, MessageRecord) else each.document for each in news]
+            await self._store.watches.add_candidates(location.room, ids, self._context.clock.now())
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
         """The stored messages of a run that belong to its document."""

@@ -288,6 +288,7 @@ class FileIngest:
             if await self._context.store.files.get(filed.document) is None:
                 return texts.opted_out_notice(self._context.traits_of(location.platform))
             await self._context.engine_context.engine.documents.add(replace(document, space=space))
+            await self._documents.note_watched(location, [filed])
         if await self._is_deleted(filed, location):  # deleted in all rooms, which takes no lock of a room
             await self._documents.forget_document(filed.document)
         return ""

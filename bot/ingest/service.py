@@ -212,7 +212,7 @@ class IngestService:
             try:
                 await self._repeat_erasure(begun)
                 await self.erase_again(await self.erasures.find_remaining(json.loads(receipt.document)))
-                await self.erasures.complete(receipt)
+                await self.erasures.complete(begun)
             except (BadSetting, OSError) as error:
                 log.error("erasure.not_completed", receipt=receipt.id, error=type(error).__name__)  # noqa: TRY400 - no bug
 

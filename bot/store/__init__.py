@@ -205,7 +205,7 @@ class BotStore:
         self.experts = Experts(database)
         self.audit = AuditLog(database, clock)
         self.affected_answers = AffectedAnswers(database)
-        self.receipts = ErasureReceipts(database, process)
+        self.receipts = ErasureReceipts(database, clock, process)
         self.shared_answers = SharedAnswers(database)
         self.personal = PersonalRecords(database)
         self.correction_changes = CorrectionChanges(database)

@@ -91,8 +91,17 @@ class Files:
         return await self._select("time < ?", to_micros(time))
 
     async def delete(self, document: str) -> None:
-        """Delete the record of a file."""
-        await self._database.execute("DELETE FROM file WHERE document = ?", (document,))
+        """Delete the record of a file, and whom it was compared with: its key may have a name in it."""
+        await self._database.execute_all(
+            *(
+                (
+                    f"DELETE FROM {table} WHERE room = (SELECT room FROM file WHERE document = ?1) AND message = ?1",
+                    (document,),
+                )
+                for table in ("watch_candidate", "watch_notice")
+            ),
+            ("DELETE FROM file WHERE document = ?", (document,)),
+        )
 
     async def _select(self, condition: str, *parameters: Any, limit: int = NO_LIMIT) -> list[FileRecord]:
         rows = await self._database.fetch_all(

@@ -27,10 +27,11 @@ from bot.capabilities.erasure.requests import ForgetMe
 from bot.capabilities.run import run_for_person
 from bot.ingest.erasure.receipt import check_signature
 from bot.ingest.service import IngestService
-from bot.platform.events import MessageReceived
+from bot.platform.events import MessageReceived, WorkspaceLeft
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location, Person
 from bot.store import Subject
+from bot.store.audit.log import AuditFilter
 from bot.store.review.experts import Expert
 from bot.store.schedules.digests import Digest
 from bot.store.sqlite_file import SqliteStore
@@ -272,7 +273,20 @@ async def see_receipts(bot: BotFixture) -> object:
     return await bot.document_texts(ROOF), found[0]["counts"], named
 
 
+async def leave_town(bot: BotFixture, _: WebServer) -> None:
+    """What the start completes, and then the event again, as it is still in the queue."""
+    await bot.ingest_service.complete_erasures()
+    await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed", purge=True))
+
+
+async def see_departure(bot: BotFixture) -> object:
+    entries = await bot.store.audit.list(AuditFilter(action="forget-workspace"))
+    assert [entry.state for entry in entries] == ["done"], "one erasure, one entry"
+    return await see_receipts(bot)
+
+
 STORIES = {
+    "uninstall": Story(say_and_ask, leave_town, see_departure),
     "erasure": Story(say_and_ask, forget_ada, see_receipts),
     "erasure that is not asked again": Story(prepare_plans, forget_ada_once, see_records),
     "digest": Story(prepare_digest, write_digest, see_digest),

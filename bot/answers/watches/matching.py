@@ -1,4 +1,4 @@
-"""Compare messages with standing requests."""
+"""Compare messages and files with standing requests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from bot.store import MessageRecord
 from engine import Filters, Question, Scope, Source
 from engine.errors import NotFound
 from engine.llm.offline.points.watched import WatchedSources, parse_subject
@@ -14,53 +15,86 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from bot.store import MessageRecord
+    from bot.store import BotStore, FileRecord
     from bot.store.schedules.watches import Watch
-    from engine import Document, Engine
+    from engine import Document, Engine, Passage
 
-MAX_BEFORE = 12  # messages of the same conversation that are looked at besides
+    WatchedRecord = MessageRecord | FileRecord
+
+MAX_BEFORE = 12  # messages of the same conversation, or passages of the same file, that are looked at besides
 MAX_EARLIER = 6  # passages of the same channel, of which a new value may replace one
+MAX_OF_FILE = 500  # passages of a file, its first
 
 
 class WatchMatcher:
-    """Finds out for which standing requests a message is; who may read it is asked elsewhere."""
+    """Finds out for which standing requests a message or a file is; who may read it is asked elsewhere."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, store: BotStore) -> None:
         self._engine = engine
+        self._store = store
 
-    async def find(self, message: MessageRecord, watches: Sequence[Watch]) -> list[Watch]:
-        """Those of the standing requests that waited for a message."""
-        sources = await self.load(message, Scope(frozenset(), frozenset({message.room})))
+    async def find_record(self, room: str, id_: str) -> WatchedRecord | None:
+        """The message with this id, or the file with this key, that is stored of a room."""
+        if (message := await self._store.messages.get(room, id_)) is not None:
+            return message
+        file = await self._store.files.get(id_)
+        return file if file is not None and file.room == room else None
+
+    async def find(
+        self, record: WatchedRecord, watches: Sequence[Watch], scope: Scope | None = None
+    ) -> dict[str, list[Source]]:
+        """What each of the standing requests waited for in a message or a file, by its id; others are left out.
+
+        `scope`: of who is told, if it is not whoever reads the room.
+        """
+        sources = await self._load(record, scope or Scope(frozenset(), frozenset({record.room})))
         if not sources:
-            return []
-        found = await asyncio.to_thread(_select, sources, watches)
-        rest = [watch for watch in watches if watch not in found and _may_replace(watch, sources[-1])]
-        for watch in rest:
-            earlier = await self._find_earlier(watch, message)
-            if earlier:
-                found += await asyncio.to_thread(_select, [*earlier, *sources], [watch])
+            return {}
+        own = sources[-1:] if isinstance(record, MessageRecord) else sources
+        found = await asyncio.to_thread(_select, sources, own, watches)
+        for watch in watches:
+            if watch.id in found or not _may_replace(watch, own):
+                continue
+            if earlier := await self._find_earlier(watch, record, sources):
+                found |= await asyncio.to_thread(_select, [*earlier, *sources], own, [watch])
         return found
 
-    async def load(self, message: MessageRecord, scope: Scope) -> list[Source]:
-        """A message as a source, with those before it in its conversation; empty if it cannot be read."""
+    async def load_before(self, record: WatchedRecord, event: Source, scope: Scope) -> list[Source]:
+        """A passage of a message or a file after those before it."""
+        sources = await self._load(record, scope)
+        place = next((at for at, each in enumerate(sources) if each.passage == event.passage), -1)
+        return sources[max(0, place - MAX_BEFORE) : place + 1]
+
+    async def _load(self, record: WatchedRecord, scope: Scope) -> list[Source]:
+        """A message as a source, with those before it in its conversation, or the passages of a file.
+
+        Empty if it cannot be read.
+        """
         with suppress(NotFound):
-            document = await self._engine.documents.get(message.document, scope)
-            return build_sources(document, message.id)
+            document = await self._engine.documents.get(record.document, scope)
+            if isinstance(record, MessageRecord):
+                place = next((at for at, each in enumerate(document.passages) if each.key == record.id), -1)
+                return _build_sources(document, document.passages[max(0, place - MAX_BEFORE) : place + 1], record.time)
+            return _build_sources(document, document.passages[:MAX_OF_FILE], record.time)
         return []
 
-    async def _find_earlier(self, watch: Watch, message: MessageRecord) -> list[Source]:
-        """What was said about the subject in the same channel before."""
+    async def _find_earlier(self, watch: Watch, record: WatchedRecord, known: Sequence[Source]) -> list[Source]:
+        """What was said about the subject in the same channel before, besides what is known."""
         question = Question(
             watch.subject,
-            Scope(frozenset(), frozenset({message.room})),
+            Scope(frozenset(), frozenset({record.room})),
             mode="naive",
-            filters=Filters(until=message.time),
+            filters=Filters(until=record.time),
             chunk_top_k=MAX_EARLIER,
             rerank=False,
             low=(watch.subject,),
         )
         found = (await self._engine.retrieve(question)).sources
-        return sorted((source for source in found if _is_before(source, message.time)), key=lambda each: str(each.time))
+        places = {(each.document, each.passage) for each in known}
+        earlier = (each for each in found if _is_before(each, record.time))
+        return sorted(
+            (each for each in earlier if (each.document, each.passage) not in places), key=lambda each: str(each.time)
+        )
 
 
 def select_events(sources: Sequence[Source], watches: Collection[Watch]) -> dict[str, list[Source]]:
@@ -72,11 +106,8 @@ def select_events(sources: Sequence[Source], watches: Collection[Watch]) -> dict
     }
 
 
-def build_sources(document: Document, message: str) -> list[Source]:
-    """A message of a conversation as a source, after those before it; empty without it."""
-    place = next((at for at, each in enumerate(document.passages) if each.key == message), -1)
-    if place < 0:
-        return []
+def _build_sources(document: Document, passages: Sequence[Passage], time: datetime) -> list[Source]:
+    """Passages of a document as sources. `time`: of those that have none."""
     return [
         Source(
             number,
@@ -86,25 +117,26 @@ def build_sources(document: Document, message: str) -> list[Source]:
             each.label,
             each.link or document.link,
             each.author,
-            each.time,
+            each.time or time,
             each.text,
             document.space,
             document.room,
             "",
             number,
         )
-        for number, each in enumerate(document.passages[max(0, place - MAX_BEFORE) : place + 1], 1)
+        for number, each in enumerate(passages, 1)
     ]
 
 
-def _select(sources: Sequence[Source], watches: Sequence[Watch]) -> list[Watch]:
-    """The standing requests that waited for the last of the sources."""
+def _select(sources: Sequence[Source], own: Collection[Source], watches: Collection[Watch]) -> dict[str, list[Source]]:
+    """What each standing request waited for among its own sources; the others are what was said before."""
     watched = WatchedSources(sources)
-    return [watch for watch in watches if watched.is_event_last(watch.kind, watch.subject)]
+    found = {watch.id: watched.list_events(watch.kind, watch.subject, own) for watch in watches}
+    return {id_: events for id_, events in found.items() if events}
 
 
-def _may_replace(watch: Watch, source: Source) -> bool:
-    return watch.kind == "changed" and parse_subject(watch.subject).is_named_in(source.text)
+def _may_replace(watch: Watch, own: Collection[Source]) -> bool:
+    return watch.kind == "changed" and any(parse_subject(watch.subject).is_named_in(each.text) for each in own)
 
 
 def _is_before(source: Source, time: datetime) -> bool:

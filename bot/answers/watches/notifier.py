@@ -1,4 +1,4 @@
-"""Tell people privately of messages that they wait for, each message once for each standing request."""
+"""Tell people privately of messages and files that they wait for, each once for each standing request."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bot.context import BotContext
     from bot.store.schedules.watches import Watch, WatchNotice
+    from engine import Source
 
 log = structlog.get_logger(__name__)
 
@@ -32,12 +33,12 @@ QUIET_SECONDS, MAX_WAIT_SECONDS = 20.0, 300.0  # after the last and the first me
 
 
 class WatchNotifier:
-    """Compares new messages with standing requests, and tells what was found; it goes on after a restart."""
+    """Compares new messages and files with standing requests, and tells what was found; it goes on after a restart."""
 
     def __init__(self, context: BotContext) -> None:
         self._context = context
         self._store = context.store
-        self._matcher = WatchMatcher(context.engine_context.engine)
+        self._matcher = WatchMatcher(context.engine_context.engine, context.store)
         self._teller = WatchTeller(context, self._matcher)
         self._failures: dict[str, tuple[int, datetime]] = {}  # by watch: how many, and when to try again
 
@@ -51,12 +52,12 @@ class WatchNotifier:
             await asyncio.sleep(POLL_SECONDS)
 
     async def run_due(self) -> None:
-        """Compare the messages that are noted, and tell what is due."""
+        """Compare what is noted, and tell what is due."""
         await self.compare()
         await self.tell()
 
     async def compare(self) -> None:
-        """Compare the noted messages with the standing requests of their workspaces."""
+        """Compare the noted messages and files with the standing requests of their workspaces."""
         watches = await self._store.watches.list_all()
         for room, message in await self._store.watches.list_candidates(MAX_COMPARED):
             place = Location.from_room(room)
@@ -78,14 +79,14 @@ class WatchNotifier:
         return bool(await store.list_candidates(1)) or bool(await store.list_waiting())
 
     async def _compare(self, place: Location, message: str, watches: Sequence[Watch]) -> None:
-        record, now = await self._store.messages.get(place.room, message), self._context.clock.now()
+        record, now = await self._matcher.find_record(place.room, message), self._context.clock.now()
         if record is not None and not record.is_applied:
             return  # its text is not stored yet
-        found = list["Watch"]()
+        found = dict[str, list["Source"]]()
         if record is not None and record.document:
             waiting = [watch for watch in watches if watch.person != record.author and record.time >= watch.created_at]
-            found = await self._matcher.find(record, waiting) if waiting else []
-        await self._store.watches.finish_candidate(place.room, message, [watch.id for watch in found], now)
+            found = await self._matcher.find(record, waiting) if waiting else {}
+        await self._store.watches.finish_candidate(place.room, message, found, now)
 
     async def _tell(self, watch: Watch, notices: Sequence[WatchNotice]) -> None:
         begun = next((notice.answer for notice in notices if notice.answer), "")

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from bot.store.schedules.watches import Watch, WatchNotice
     from engine import Scope, Source
 
-MAX_QUOTED = 8  # messages of a burst; of the others there is the number
+MAX_QUOTED = 8  # messages of a burst, and passages of files; of the others there is the number
+MAX_OF_RECORD = 3  # passages of one file, its first
 MAX_EXCERPT = 300  # characters
 
 
@@ -80,20 +81,19 @@ class WatchTeller:
     async def _load(
         self, watch: Watch, notices: Sequence[WatchNotice], scope: Scope, *, is_judged: bool
     ) -> list[Source]:
-        """The messages that the person can read and that are what they wait for, numbered by time.
+        """What the person can read and waits for, of messages and files, numbered by time.
 
         `is_judged`: what was begun of them is not judged again.
         """
         found = list["Source"]()
         for notice in notices:
-            record = await self._store.messages.get(notice.room, notice.message)
+            record = await self._matcher.find_record(notice.room, notice.message)
             if record is None or not record.document:
                 continue
-            sources = await self._matcher.load(record, scope)
-            if not sources or watch not in await self._matcher.find(record, [watch]):
-                continue
-            if is_judged or await self._brings(watch, sources):
-                found.append(sources[-1])
+            for event in (await self._matcher.find(record, [watch], scope)).get(watch.id, [])[:MAX_OF_RECORD]:
+                before = await self._matcher.load_before(record, event, scope)
+                if is_judged or await self._brings(watch, before):
+                    found.append(event)
         found.sort(key=lambda each: str(each.time))
         return [replace(each, number=number, position=number) for number, each in enumerate(found, 1)]
 
@@ -166,4 +166,4 @@ def _build_result(watch: Watch, shown: Sequence[Source], total: int, used: Prove
 
 def _quote(source: Source) -> str:
     said = escape_markdown(strip_speaker(source.text), MAX_EXCERPT)
-    return f"{escape_markdown(source.author)}: “{said}” [{source.number}]"
+    return f"{escape_markdown(source.author or source.title)}: “{said}” [{source.number}]"

@@ -102,12 +102,17 @@ async def _find_events(deps: Deps, parts: BotParts, caller: Caller, mine: Sequen
 
 
 async def _wrote(parts: BotParts, person: str, source: Source) -> bool:
-    record = await parts.store.messages.get(source.room, source.passage) if person else None
-    return record is not None and record.author == person
+    if not person:
+        return False
+    message, file = (
+        await parts.store.messages.get(source.room, source.passage),
+        await parts.store.files.get(source.document),
+    )
+    return person in {record.author for record in (message, file) if record is not None}
 
 
 def _describe(each: Watch, found: Sequence[Source]) -> tuple[str, ...]:
     newest = found[-1] if found else None
-    said = f"{newest.author}: {truncate_line(strip_speaker(newest.text))}" if newest else ""
+    said = f"{newest.author or newest.title}: {truncate_line(strip_speaker(newest.text))}" if newest else ""
     link = newest.link if newest else ""
     return each.id, each.kind, each.subject, format_utc(each.created_at), str(len(found)), said.removeprefix(": "), link

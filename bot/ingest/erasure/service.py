@@ -14,8 +14,8 @@ import structlog
 from bot.errors import BadSetting, PlatformError
 from bot.ingest.erasure.plan import ErasurePlan, ErasurePlanner
 from bot.store import Subject
-from bot.store.access.audit_chain import NOBODY
-from bot.store.erasure.receipts import StoredReceipt
+from bot.store.access.audit_chain import NOBODY, SYSTEM, AuditEvent
+from bot.store.erasure.receipts import BegunErasure, StoredReceipt
 from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError
 
@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 ID_BYTES = 6
 COMPLETED_LATELY = timedelta(hours=1)  # in which a request that was interrupted is made again
+AUDITED_AS = {"uninstall": "forget-workspace"}  # actions of receipts that have another name in the audit log
 MAX_TITLES = 20  # of a rehearsal; further ones are counted
 
 
@@ -130,10 +131,32 @@ class Erasures:
             return False
         return True
 
-    async def complete(self, begun: StoredReceipt) -> None:
-        """Give the receipt of an erasure that was begun before a restart, and is done now. Raises as `load_key`."""
-        receipt = {**json.loads(begun.document), **await self._describe_end()}
-        await self._store.receipts.add(replace(begun, document=json.dumps(self._sign_again(receipt))))
+    async def complete(self, begun: BegunErasure) -> None:
+        """Give the receipt of an erasure that was begun before a restart, and is done now, with an audit entry.
+
+        Raises as `load_key`.
+        """
+        stored, target = begun.receipt, begun.target
+        receipt = {**json.loads(stored.document), **await self._describe_end()}
+        where = f"{target.platform}:{target.workspace}" if target.platform else ""
+        action = AUDITED_AS.get(stored.action, stored.action)
+        entry = AuditEvent(action, "done", SYSTEM, workspace=where, details={"receipt": stored.id})
+        await self._store.receipts.add(replace(stored, document=json.dumps(self._sign_again(receipt))), entry)
+
+    async def record(
+        self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure | None, entry: AuditEvent
+    ) -> None:
+        """Give the operator the receipt of what no person asked for, and write the audit entry of it, both or none.
+
+        Without a receipt the entry alone; neither again if a restart had completed it. Other parameters as in
+        `give_receipt`.
+        """
+        key = self._try_load_key() if erasure is not None else None
+        if erasure is None or key is None:
+            await self._store.audit.append(entry)
+            return
+        stored = await self._sign(key, action, asked, erasure, NOBODY)
+        await self._keep(stored, erasure, replace(entry, details={**entry.details, "receipt": stored.id}))
 
     async def give_receipt(
         self, action: str, asked: Mapping[str, str], erasure: MeasuredErasure, owner: Subject = NOBODY
@@ -143,19 +166,23 @@ class Erasures:
         `asked`: ids that the reader may see. `owner`: who gets it. If nothing went because a restart had completed what
         was asked, it is the receipt of that.
         """
-        try:
-            key = self.load_key()
-        except (BadSetting, OSError) as error:
-            log.error("receipt.not_signed", error=type(error).__name__)  # noqa: TRY400 - no bug
+        if (key := self._try_load_key()) is None:
             return {}
         stored = await self._sign(key, action, asked, erasure, owner)
         try:
-            if not any(erasure.counts.values()) and (former := await self._find_completed(stored)):
-                await self._store.receipts.cancel(erasure.id)
-                return former
-            await self._store.receipts.add(stored)
+            return await self._keep(stored, erasure)
         except EngineError as error:
             log.error("receipt.not_kept", error=type(error).__name__)  # noqa: TRY400 - what was erased is erased
+            return dict(json.loads(stored.document))
+
+    async def _keep(
+        self, stored: StoredReceipt, erasure: MeasuredErasure, entry: AuditEvent | None = None
+    ) -> dict[str, Any]:
+        """Keep a receipt, with an entry of the audit log; returns it, or that of what a restart had completed."""
+        if not any(erasure.counts.values()) and (former := await self._find_completed(stored)):
+            await self._store.receipts.cancel(erasure.id)
+            return former
+        await self._store.receipts.add(stored, entry)
         return dict(json.loads(stored.document))
 
     async def _find_completed(self, stored: StoredReceipt) -> dict[str, Any]:
@@ -163,6 +190,13 @@ class Erasures:
         latest = await self._store.receipts.get_latest(stored.owner, stored.action, stored.time - COMPLETED_LATELY)
         found: dict[str, Any] = json.loads(latest.document) if latest else {}
         return found if found and found["asked"] == json.loads(stored.document)["asked"] else {}
+
+    def _try_load_key(self) -> InstallationKey | None:
+        try:
+            return self.load_key()
+        except (BadSetting, OSError) as error:
+            log.error("receipt.not_signed", error=type(error).__name__)  # noqa: TRY400 - no bug
+            return None
 
     def load_key(self) -> InstallationKey:
         """The key of this installation, made at first use. Raises BadSetting and OSError."""

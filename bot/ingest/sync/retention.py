@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.store import BotStore
-    from bot.store.access.audit_chain import Details
 
 log = structlog.get_logger(__name__)
 
@@ -166,9 +165,8 @@ class Retention:
         await self._store.verified_answers.delete_before(oldest.timestamp())
         if any(counted.values()):
             before = oldest.date().isoformat()
-            receipt = await self._erasures.give_receipt("retention", {"before": before}, erasure) if erasure else {}
-            details: Details = {**counted, "before": before, "receipt": receipt.get("id", "")}
-            await self._store.audit.append(AuditEvent("retention", "done", SYSTEM, details=details))
+            entry = AuditEvent("retention", "done", SYSTEM, details={**counted, "before": before})
+            await self._erasures.record("retention", {"before": before}, erasure, entry)
 
     async def _tell_managers(self, held: HeldDeletion) -> None:
         """Tell managers of each workspace that this process serves, once; later if none can be told now."""

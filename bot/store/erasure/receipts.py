@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
+from bot.store.audit.log import append_event
 from bot.store.models import Subject
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from bot.store.audit.chain import AuditEvent
     from bot.store.database import Database, Row
+    from engine import Clock
+    from engine.storage.sql.connection import Connection
 
 _COLUMNS, _TARGET = "id, time, owner, action, document", "platform, workspace, person"
 
@@ -39,8 +43,9 @@ class BegunErasure:
 class ErasureReceipts:
     """Receipts of erasures, which are kept. `process`: the one that erases; None if it is alone."""
 
-    def __init__(self, database: Database, process: int | None) -> None:
+    def __init__(self, database: Database, clock: Clock, process: int | None) -> None:
         self._database = database
+        self._clock = clock
         self._process = process
 
     async def begin(self, receipt: StoredReceipt, target: Subject) -> None:
@@ -58,16 +63,12 @@ class ErasureReceipts:
         """An erasure failed, and whoever asked for it knows that."""
         await self._database.execute("DELETE FROM pending_erasure WHERE id = ?", (id_,))
 
-    async def add(self, receipt: StoredReceipt) -> None:
-        """Keep the receipt of an erasure that is done; again, it is the same."""
-        id_, time, *rest = astuple(receipt)
-        await self._database.execute_all(
-            ("DELETE FROM pending_erasure WHERE id = ?", (id_,)),
-            (
-                f"INSERT INTO erasure_receipt ({_COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (id_, to_micros(time), *rest),
-            ),
-        )
+    async def add(self, receipt: StoredReceipt, entry: AuditEvent | None = None) -> None:
+        """Keep the receipt of an erasure that is done; again, it is the same.
+
+        `entry`: of the audit log, that is written with it, and no second time.
+        """
+        await self._database.write(_add, receipt, entry, self._clock.now())
 
     async def list_abandoned(self) -> list[BegunErasure]:
         """The erasures that no running process completes."""
@@ -106,6 +107,15 @@ class ErasureReceipts:
     async def _select(self, condition: str, *parameters: Any) -> list[StoredReceipt]:
         rows = await self._database.fetch_all(f"SELECT {_COLUMNS} FROM erasure_receipt WHERE {condition}", parameters)
         return _to_receipts(rows)
+
+
+def _add(db: Connection, receipt: StoredReceipt, entry: AuditEvent | None, now: datetime) -> None:
+    id_, time, *rest = astuple(receipt)
+    db.execute("DELETE FROM pending_erasure WHERE id = ?", (id_,))
+    sql = f"INSERT INTO erasure_receipt ({_COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id"
+    is_new = bool(list(db.execute_fetchall(sql, (id_, to_micros(time), *rest))))
+    if entry is not None and is_new:
+        append_event(db, entry, now)
 
 
 def _to_receipts(rows: Iterable[Row]) -> list[StoredReceipt]:

@@ -1,4 +1,4 @@
-"""Tables of standing requests, of the messages to compare with them, and of what they found."""
+"""Tables of standing requests, of the messages and files to compare with them, and of what they found."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class WatchNotice:
-    """A message that a standing request waited for, and of which nobody was told yet.
+    """A message, or a file (by its key), that a standing request waited for, and of which nobody was told yet.
 
     `answer`: the id of the bot's message that was begun to tell of it; empty if none was.
     """
@@ -108,21 +108,21 @@ class Watches:
         return from_micros(row[0]) if row and row[0] is not None else None
 
     async def add_candidates(self, room: str, messages: Collection[str], now: datetime) -> None:
-        """Note messages to compare with standing requests."""
+        """Note messages, or files by their keys, to compare with standing requests."""
         await self._database.execute_many(
             "INSERT INTO watch_candidate VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             [(room, message, to_micros(now)) for message in messages],
         )
 
     async def list_candidates(self, limit: int) -> list[tuple[str, str]]:
-        """The rooms and ids of messages to compare, the first noted first."""
+        """The rooms and ids of messages and files to compare, the first noted first."""
         rows = await self._database.fetch_all(
             "SELECT room, message FROM watch_candidate ORDER BY noted_at, room, message LIMIT ?", (limit,)
         )
         return [(str(room), str(message)) for room, message in rows]
 
     async def finish_candidate(self, room: str, message: str, watches: Collection[str], now: datetime) -> None:
-        """Record which standing requests a message is for, and that it was compared."""
+        """Record which standing requests a message or a file is for, and that it was compared."""
         await self._database.write(_finish_candidate, (room, message), tuple(watches), to_micros(now))
 
     async def list_waiting(self) -> list[WatchNotice]:

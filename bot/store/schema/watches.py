@@ -19,12 +19,13 @@ WATCH = Table(
     ),
     (Index("watch_workspace", "platform, workspace, person"),),
 )
-# New and edited messages of workspaces with standing requests that were not compared with these yet.
+# New and edited messages, and new files (by the key of their document), of workspaces with standing requests, that
+# were not compared with these yet.
 WATCH_CANDIDATE = Table(
     "watch_candidate", (*columns(TEXT, "room", "message"), Column("noted_at", TIME)), key="room, message"
 )
-# Messages that a standing request waited for. answer: the message of the bot that tells of it, '' while none was begun;
-# told: whether that is posted. A row is kept so that nobody is told twice.
+# Messages and files that a standing request waited for. answer: the message of the bot that tells of it, '' while none
+# was begun; told: whether that is posted. A row is kept so that nobody is told twice.
 WATCH_NOTICE = Table(
     "watch_notice",
     (

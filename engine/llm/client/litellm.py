@@ -36,6 +36,7 @@ from engine.llm.wire.reply_parts import (
     keep_unprocessable_errors,
     refusal_error,
 )
+from engine.llm.wire.unsent_calls import close_unsent_calls
 from engine.memory import free_import_garbage, pause_garbage_collection
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ def load_litellm() -> Any:
         free_import_garbage()
     accept_content_lists()
     keep_unprocessable_errors()
+    close_unsent_calls()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True

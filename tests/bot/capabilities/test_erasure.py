@@ -25,6 +25,7 @@ from bot.ingest.sync.retention import Retention
 from bot.platform.events import WorkspaceLeft
 from bot.platform.models import Location
 from bot.store import Subject
+from bot.store.audit.log import AuditFilter
 from bot.store.schedules.retention import RetentionRecord
 from engine.errors import InvalidQuestion, NotFound, StoreError
 from tests.bot.answers.renewal.test_renewer import renew
@@ -273,4 +274,12 @@ async def test_the_next_start_completes_the_deletion_of_a_workspace(tmp_path: Pa
         assert await bot.store.personal.list("slack", "T1", "ada")
         await bot.ingest_service.complete_erasures()
         assert await bot.store.personal.list("slack", "T1", "ada") == []
-        assert [each.action for each in await bot.store.receipts.list_newest()] == ["uninstall"]
+        [receipt] = await bot.store.receipts.list_newest()
+        assert receipt.action == "uninstall"
+        for _ in range(2):  # the event may come again
+            [entry] = await bot.store.audit.list(AuditFilter(action="forget-workspace"))
+            assert (entry.state, entry.workspace, json.loads(entry.details)) == (
+                *("done", "slack:T1"),
+                {"receipt": receipt.id},
+            )
+            await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))

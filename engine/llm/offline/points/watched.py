@@ -14,7 +14,7 @@ from engine.llm.offline.words import content_stems, split_words, stem
 from engine.text.languages.unspaced import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.supersession.clauses import Clause
@@ -92,19 +92,21 @@ class WatchedSources:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._candidates = build_candidates(sources)
-        self._last = sources[-1] if sources else None
 
-    def list_events(self, kind: WatchKind, words: str) -> list[Source]:
-        """The passages that are what is waited for, each once, in their order."""
-        subject, candidates = parse_subject(words), self._candidates
-        found = [one.source for at, one in enumerate(candidates) if is_event(kind, subject, at, candidates)]
-        return list({(source.document, source.passage): source for source in found}.values())
+    def list_events(self, kind: WatchKind, words: str, among: Collection[Source] | None = None) -> list[Source]:
+        """The passages that are what is waited for, each once, in their order.
 
-    def is_event_last(self, kind: WatchKind, words: str) -> bool:
-        """Whether the last passage is what is waited for; those before it are only what was said before."""
+        `among`: only these; the others are what was said before.
+        """
         subject, candidates = parse_subject(words), self._candidates
-        places = [at for at, one in enumerate(candidates) if one.source == self._last]
-        return any(is_event(kind, subject, at, candidates) for at in places)
+        asked = None if among is None else {_identify(source) for source in among}
+        places = [at for at, one in enumerate(candidates) if asked is None or _identify(one.source) in asked]
+        found = [candidates[at].source for at in places if is_event(kind, subject, at, candidates)]
+        return list({_identify(source): source for source in found}.values())
+
+
+def _identify(source: Source) -> tuple[str, str]:
+    return source.document, source.passage
 
 
 def parse_subject(words: str) -> Subject:

@@ -184,6 +184,77 @@ async def test_an_edit_is_told_also_if_messages_are_compared_while_it_is_stored(
     assert len(told(bot, "ada")) == 1
 
 
+async def share(bot: BotFixture, place: Location, name: str, text: str) -> str:
+    """Bob shares a file; gives the key of its document."""
+    message = await bot.receive(bot.share(place, bot.platform.add_file(name, text.encode()), author="bob"))
+    await bot.ingest_service.files.ingest(message, quiet=True)
+    [file] = await bot.store.files.list_by_messages(place.room, [message.id])
+    return file.document
+
+
+MINUTES = "Present: Ada, Bob.\n\nWe decided to paint the orchard fence green.\n\nThe kettle leaks."
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "said"),
+    [
+        ("mentioned", "kettle", "The kettle leaks."),
+        ("decided", "orchard fence", "We decided to paint the orchard fence green."),
+    ],
+)
+async def test_what_a_new_file_says_is_told_with_the_file_cited(
+    bot: BotFixture, kind: WatchKind, subject: str, said: str
+) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await share(bot, yard, "former.txt", MINUTES)
+    for person in ("ada", "bob"):  # Bob shares it himself
+        await watch(bot, person, kind, subject)
+    await share(bot, yard, "minutes.txt", MINUTES)
+    for _ in range(2):
+        await run(bot)
+    [reply] = told(bot, "ada")
+    assert told(bot, "bob") == []
+    assert said in reply.text
+    assert "minutes.txt" in reply.text
+    assert "former.txt" not in reply.text
+
+
+async def test_a_value_that_a_file_replaces_is_told(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await bot.post_indexed(yard, "bob", "The rent of the barn is 600 euros.")
+    await watch(bot, "ada", "changed", "rent of the barn")
+    await share(bot, yard, "contract.txt", "The rent of the barn is 600 euros.")
+    await run(bot)
+    assert told(bot, "ada") == []
+    await share(bot, yard, "letter.txt", "Your windows are new.\n\nThe rent of the barn is raised to 640 euros.")
+    await run(bot)
+    assert "640" in told(bot, "ada")[0].text
+
+
+async def test_a_file_that_cannot_be_read_any_more_is_not_told(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "ada", "bob", kind="closed")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await share(bot, vault, "minutes.txt", MINUTES)
+    await notifier(bot, 0.0).compare()
+    bot.change_channel(vault, members=frozenset({"bob"}))
+    await run(bot)
+    assert told(bot, "ada") == []
+
+
+async def test_a_file_that_is_forgotten_leaves_no_trace_and_takes_back_what_was_told(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    key = await share(bot, yard, "minutes.txt", MINUTES)
+    await run(bot)
+    await bot.ingest_service.forget_document(key)
+    await bot.correct_answers()
+    [reply] = told(bot, "ada")
+    assert "kettle leaks" not in reply.text
+    database = bot.store.files._database
+    for table in ("watch_candidate", "watch_notice"):
+        assert await database.fetch_all(f"SELECT message FROM {table}") == []
+
+
 @pytest.mark.parametrize("call", ["finish", "open_direct"])
 async def test_a_notice_that_could_not_be_posted_is_posted_once_later(bot: BotFixture, call: str) -> None:
     yard = await bot.join("YARD", "ada", "bob")
