@@ -14,6 +14,7 @@ from bot.cli.chat import command as chat
 from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
+from bot.cli.panels import sort_into_panels
 from bot.cli.runner import GlobalOptions, run_command
 from engine import Clock
 
@@ -96,6 +97,7 @@ options.add_plugins(app)
 app.add_typer(corrections.correct, name="correct")
 app.add_typer(tokens.token, name="token")
 app.add_typer(sources.source, name="source")
+sort_into_panels(app)
 
 
 def main() -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-from adapters.slack.context import APP_TOKEN, BOT_TOKEN
-from adapters.slack.errors import SLACK_ERRORS, error_code, map_connect_errors, map_errors
+from adapters.slack.errors import APP_TOKEN, BOT_TOKEN, SLACK_ERRORS, error_code, map_connect_errors, map_errors
 from bot.errors import PlatformUnavailable, SetupError
 from engine.scheduling.supervisor import backoff_seconds
 

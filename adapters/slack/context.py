@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from adapters.slack.errors import map_connect_errors
+from adapters.slack.errors import BOT_TOKEN, map_connect_errors
 from bot.errors import PlatformUnavailable
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import Supervisor
 
 NAME = "slack"
-BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)

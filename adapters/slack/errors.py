@@ -46,6 +46,16 @@ SETUP_ERRORS = frozenset(
         "token_revoked",
     ]
 )
+REASONS = {
+    "account_inactive": "the app was removed, or its workspace is gone (account_inactive)",
+    "invalid_auth": "it is no valid token (invalid_auth)",
+    "missing_scope": "it lacks a scope (missing_scope)",
+    "not_allowed_token_type": "it is of another kind (not_allowed_token_type)",
+    "not_authed": "it is missing (not_authed)",
+    "token_expired": "it has expired (token_expired)",
+    "token_revoked": "it was revoked (token_revoked)",
+}
+BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN"
 CHANNEL_NOT_FOUND = "channel_not_found"  # also for a private channel from which the bot was removed
 NOT_FOUND_ERRORS = frozenset(["message_not_found", "thread_not_found"])
 # Temporary failures of Slack, or of a proxy.
@@ -145,9 +155,17 @@ def map_connect_errors(token: str) -> Iterator[None]:
         code, scopes = error_code(error), ", ".join(sorted(missing_scopes(error)))
         if code not in SETUP_ERRORS:
             raise to_platform_error(error) from error
-        action = f"Give the app the scope {scopes} and install it again" if scopes else "Install the app again"
-        hint = f"{action} (api.slack.com/apps), and copy its token into {token}."
-        raise SetupError(f"Slack does not accept {token}: {code}.", hint=hint) from error
+        reason = REASONS.get(code, code)
+        hint = f"{_describe_way(token, scopes)} (api.slack.com/apps), and copy it into {token}."
+        raise SetupError(f"Slack does not accept {token}: {reason}.", hint=hint) from error
+
+
+def _describe_way(token: str, scopes: str) -> str:
+    """How to get a token that works; that of the app itself does not change when the app is installed again."""
+    if token == APP_TOKEN:
+        return "Generate one with the scope connections:write under Basic Information, App-Level Tokens"
+    action = f"Give the app the scope {scopes} and install it again" if scopes else "Install the app again"
+    return f"{action}, take the Bot User OAuth Token"
 
 
 @contextmanager

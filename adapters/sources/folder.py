@@ -98,7 +98,7 @@ class FolderSource:
         try:
             details = path.stat()
         except OSError as error:
-            raise SourceUnavailable(MISSING.format(path=path), hint="Mount it, or remove the source.") from error
+            raise SourceUnavailable(MISSING.format(path=path), hint="Mount it, or correct the path.") from error
         found.devices.add(details.st_dev)
         if stat.S_ISREG(details.st_mode):
             found.files[_to_id(path.name)] = path
@@ -259,4 +259,5 @@ FOLDER = SourceKind(
     noun="file",
     every=300.0,
     options=frozenset({LINK}),
+    forms=("/PATH",),
 )

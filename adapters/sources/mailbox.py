@@ -114,4 +114,5 @@ MAILBOX = SourceKind(
     noun="message",
     every=900.0,
     options=frozenset({USER, FOLDERS, SINCE}) | SECRET_OPTIONS,
+    forms=("imaps://HOST",),
 )

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import GitRepository
 from bot.errors import BadSetting, ItemGone, ItemNotRead, SourceUnavailable
-from bot.platform.document_source import SECRET_OPTIONS, FetchedItem, ScanEnd, SourceItem, SourceKind
+from bot.platform.document_source import SECRET_OPTIONS, FetchedItem, ScanEnd, SourceItem, SourceKind, find_start
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 
 BRANCH, LINK, PATH = "branch", "link", "path"  # options
 READ_AT_ONCE = 4  # files
+FORMS = ("https://HOST/PATH.git", "ssh://USER@HOST/PATH", "USER@HOST:PATH")
 ONLY = "A repository is read over https or ssh: https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH."
+NO_ADDRESS = "This is no address of a repository."
+OPTION = "An address, a user, a host or a path that begins with “-” would be an option of git."
+PLACE = "This is a path: a repository on this computer is read as a folder (--kind folder)."
+PROGRAM = "“{start}” names a program that git would run."
+PROTOCOL = "A repository is not read over “{start}”."
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253}[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SHORT = re.compile(r"(?P<user>[^@:/\s]{1,64})@(?P<host>[^@:/\s]{1,255}):(?P<path>[^\s:-][^\s]{0,1000})")
+_OPTION = re.compile(r"(?:^|^[a-z]+://|@)-|^[^@/]+@[^:/]+:-")  # at the start of the address, a user, a host, or a path
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,200}")
 _VIEWS = {"github.com": "/blob/HEAD", "gitlab.com": "/-/blob/HEAD"}  # addresses of files below those of repositories
 
@@ -79,15 +86,25 @@ class RepositorySource:
 
 def check_address(address: str) -> str:
     """The address, unless git would read it as something else than a server of https or ssh. Raises BadSetting."""
-    if not address.isprintable() or " " in address or address.startswith("-") or "\\" in address:
-        raise BadSetting(ONLY)
+    if (start := find_start(address)) not in {"", "https://", "ssh://"}:
+        raise _refuse((PROGRAM if start.endswith("::") else PROTOCOL).format(start=start))
+    if address.startswith(("/", ".", "~")):
+        raise _refuse(PLACE)
+    if not address.isprintable() or " " in address or "\\" in address:
+        raise _refuse(NO_ADDRESS)
+    if _OPTION.search(address):
+        raise _refuse(OPTION)
     if match := _SHORT.fullmatch(address):
         user, host, path = match["user"], match["host"], match["path"]
     else:
         user, host, path = _split_url(address)
     if (user and not _USER.fullmatch(user)) or not _HOST.fullmatch(host) or not path.strip("/"):
-        raise BadSetting(ONLY)
+        raise _refuse(NO_ADDRESS)
     return address
+
+
+def _refuse(text: str) -> BadSetting:
+    return BadSetting(text, hint=ONLY)
 
 
 def _split_url(address: str) -> tuple[str, str, str]:
@@ -96,15 +113,15 @@ def _split_url(address: str) -> tuple[str, str, str]:
         parts = urlsplit(address)
         port, host = parts.port, parts.hostname or ""
     except ValueError as error:
-        raise BadSetting(ONLY) from error
+        raise _refuse(NO_ADDRESS) from error
     if parts.scheme not in {"https", "ssh"} or not address.startswith(f"{parts.scheme}://") or port == 0:
-        raise BadSetting(ONLY)
+        raise _refuse(NO_ADDRESS)
     if parts.password is not None or (parts.username is not None and parts.scheme == "https"):
         raise BadSetting(
             "The address contains credentials.", hint="Keep the token in a file: --option secret-file=PATH"
         )
     if parts.query or parts.fragment:
-        raise BadSetting(ONLY)
+        raise _refuse(NO_ADDRESS)
     return parts.username or "", f"[{host}]" if ":" in host else host, parts.path
 
 
@@ -155,4 +172,5 @@ REPOSITORY = SourceKind(
     noun="file",
     every=900.0,
     options=frozenset({BRANCH, LINK, PATH}) | SECRET_OPTIONS,
+    forms=FORMS,
 )

@@ -31,6 +31,7 @@ PATH, DELAY = "path", "delay"  # options
 DELAY_SECONDS, MAX_DELAY = 0.5, 60.0  # between two requests
 MAX_SITEMAPS, MAX_PAGES = 200, 20_000
 MAX_PAUSE = 60.0  # seconds that a server may ask for, and get; for more, the next synchronization goes on
+TRIED_AGAIN = "Try again later; what is read already is tried again by itself."
 MAX_FAILURES = 5  # pages that fail one after the other, before the server counts as away
 TYPES = {
     "text/html": ".html",
@@ -107,7 +108,7 @@ class WebsiteSource:
         """Raise SourceUnavailable once so many pages failed in a row that the rest would, too."""
         self._failures += 1
         if self._failures >= MAX_FAILURES:
-            raise SourceUnavailable(f"{self.host} cannot be read now. {reason}", hint="It is tried again.")
+            raise SourceUnavailable(f"{self.host} cannot be read now. {reason}", hint=TRIED_AGAIN)
 
     async def _get(self, url: str, *, validator: str = "", limit: int = 0, types: Mapping[str, str]) -> WebResponse:
         """A response, after the pause between two requests, and again once the server has had the one it asks for."""
@@ -162,7 +163,7 @@ class WebsiteSource:
             waiting += [urljoin(url, text) for text in sitemap.sitemaps]
             self._add_pages(found, url, sitemap.pages)
         if found.problems and not found.pages:
-            raise SourceUnavailable(found.problems[0], hint="It is tried again.")
+            raise SourceUnavailable(found.problems[0], hint=TRIED_AGAIN)
         return found
 
     async def _read(self, url: str) -> WebResponse:
@@ -170,9 +171,9 @@ class WebsiteSource:
         try:
             response = await self._get(url, limit=MAX_SIZE, types={})
         except PageUnreachable as error:
-            raise SourceUnavailable(f"{self.host} cannot be read now: {error}", hint="It is tried again.") from error
+            raise SourceUnavailable(f"{self.host} cannot be read now: {error}", hint=TRIED_AGAIN) from error
         if response.status >= 500 or response.status == 429:
-            raise SourceUnavailable(f"{self.host} answered {response.status}.", hint="It is tried again.")
+            raise SourceUnavailable(f"{self.host} answered {response.status}.", hint=TRIED_AGAIN)
         return response
 
     def _add_pages(self, found: _Found, sitemap: str, pages: Mapping[str, str]) -> None:
@@ -240,4 +241,5 @@ WEBSITE = SourceKind(
     every=86_400.0,
     options=frozenset({PATH, DELAY}),
     for_managers=True,
+    forms=("https://HOST/", "http://HOST/"),
 )

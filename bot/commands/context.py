@@ -185,14 +185,24 @@ class PersonAtPlace:
     async def require_manager(self, what: str) -> None:
         """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""
         if not await may_manage(self.services.context.audience, self.location, self.person):
-            raise NotAllowed(
-                gettext("Only managers of this workspace can {what}.").format(what=what),
-                hint=gettext("Ask one of them."),
-            )
+            raise _describe_refusal(what)
+
+    async def require_workspace_manager(self, what: str) -> None:
+        """Raise NotAllowed for everyone but managers of the workspace, also in a direct message.
+
+        For what is about other people.
+        """
+        if not await self.is_manager():
+            raise _describe_refusal(what)
 
     def format_example(self, words: str) -> str:
         """A command as typed on this platform, as inline code."""
         return f"`{self.traits.format_command(words)}`"
+
+
+def _describe_refusal(what: str) -> NotAllowed:
+    text = gettext("Only managers of this workspace can {what}.").format(what=what)
+    return NotAllowed(text, hint=gettext("Ask one of them."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ INTRODUCTION = N_(
     "numbers in an answer link to its sources. I only use what everyone who sees an answer "
     "can read."
 )
+NARROWING = N_("write `in:#channel`, `from:@person`, `after:2026-05-01` or `as of 3 May` in a question – to narrow it")
 INVITED_CHANNELS = N_("the channels that I was invited to")
 ENABLED_CHANNELS = N_("the channels that a manager enabled")
 
@@ -51,9 +52,9 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
         "",
         gettext(traits.usage_heading),
     ]
-    lines += [f"- {gettext(feature)}" for feature in traits.features]
+    lines += [f"- {gettext(feature)}" for feature in (*traits.features, NARROWING)]
     lines += [
-        f"- `{_shorten(_format_usage(traits, name, command))}` – {gettext(command.summary)}"
+        f"- `{_format_short_usage(traits, name, command)}` – {gettext(command.summary)}"
         for name, command in commands.items()
         if command.is_listed and (manager or not command.managers_only)
     ]
@@ -89,11 +90,20 @@ async def build_help_card(call: CommandContext, commands: Mapping[str, Command])
     return Card(f"{overview}\n\n{call.services.context.disclosure.describe()}")
 
 
-def _shorten(usage: str) -> str:
-    """A shortened usage; the help of the command shows all of it."""
+def _format_short_usage(traits: PlatformTraits, name: str, command: Command) -> str:
+    """The usage without arguments that the platform asks for itself, and without alternatives that are too many.
+
+    The help of the command shows all of it.
+    """
+    if name in traits.argument_names:
+        return f"{traits.command_prefix}{name}"
+    usage = _format_usage(traits, name, command)
     if len(usage) <= MAX_USAGE:
         return usage
-    return f"{usage[:MAX_USAGE].rpartition(' ')[0].rstrip(' |')} …"
+    words = usage[:MAX_USAGE].split(" ")[:-1]
+    while words[-1] == "|" or " ".join(words).count("[") > " ".join(words).count("]"):
+        words.pop()
+    return f"{' '.join(words)} …"
 
 
 def _format_usage(traits: PlatformTraits, name: str, command: Command) -> str:

@@ -212,14 +212,13 @@ COMMANDS: Mapping[str, Command] = {
         "[TITLE | LINK | open]",
         N_("Without words: what is shared in this channel. Managers see how many people that are, and their names."),
         ("minutes.pdf", "open"),
-        is_listed=False,
     ),
     "graph": Command(
         status.graph_command, N_("a picture of a name and its relations"), "NAME", examples=("Ada Lovelace",)
     ),
     "status": Command(
         status.status_command,
-        N_("what I have indexed that you can read, and what is in progress"),
+        N_("what I have indexed that you can read, what I could not read, and what is in progress"),
         details=N_("Also shows the last message I read here. Managers also see which answers did not help."),
     ),
     "learn": Command(
@@ -352,7 +351,8 @@ COMMANDS: Mapping[str, Command] = {
         "[ADDRESS [open] | list | sync NAME | remove NAME]",
         N_(
             "Before I read one, I say who will find how much. `open`: everyone in the workspace finds it, not only "
-            "this channel. What is removed is forgotten. The operator decides whether managers may add any."
+            "this channel. What is removed is forgotten. The operator decides whether managers may add any, and "
+            "connects folders, repositories and mailboxes in the terminal (`threadlore source add`)."
         ),
         ("https://wiki.example/", "https://wiki.example/ open", "remove wiki"),
         managers_only=True,

@@ -6,11 +6,13 @@ the terminal, to a channel or to the open channels of a workspace; whoever reads
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from bot.errors import BadSetting
+from bot.i18n import N_, gettext
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ SOURCE_GROUP = "threadlore.sources"
 SECRET_FILE, SECRET_VARIABLE = "secret-file", "secret-variable"
 SECRET_OPTIONS = frozenset({SECRET_FILE, SECRET_VARIABLE})
 Noun = Literal["file", "page", "message", "document"]
+NOT_READ = N_("Addresses that begin with “{start}” are not read.")
+READ_ARE = N_("These are: {forms}.")
+# What an address begins with that is no path: "https://", "imaps:", and "ext::", by which git names a program to run.
+_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,40}(?:://|::|:(?=[^/\\s]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +174,9 @@ class OpenSource(Protocol):
 class SourceKind:
     """A kind of source. `label`: a noun with its article, in English. `noun`: what it holds.
 
-    `matches`: whether an address is of this kind. `every`: seconds between two synchronizations. `options`: the names
-    of those that it knows. `for_managers`: whether managers may add one where the operator allows it: it reaches the
-    public internet alone and needs no secret.
+    `matches`: whether an address is of this kind. `forms`: how its addresses look. `every`: seconds between two
+    synchronizations. `options`: the names of those that it knows. `for_managers`: whether managers may add one where
+    the operator allows it: it reaches the public internet alone and needs no secret.
     """
 
     label: str
@@ -180,6 +186,13 @@ class SourceKind:
     every: float = 900.0
     options: frozenset[str] = frozenset()
     for_managers: bool = False
+    forms: tuple[str, ...] = ()
+
+
+def find_start(address: str) -> str:
+    """What an address begins with up to its first colon or slashes; empty for paths and for USER@HOST:PATH. Pure."""
+    found = _START.match(address)
+    return found[0] if found else ""
 
 
 def load_source_kind(name: str) -> SourceKind:
@@ -191,9 +204,13 @@ def load_source_kind(name: str) -> SourceKind:
 
 
 def find_source_kind(address: str) -> str:
-    """The name of the only kind that an address matches. Raises NotFound."""
+    """The name of the only kind that an address matches. Raises NotFound, and BadSetting for one that none reads."""
     entries = _list_entries()
-    found = [name for name, entry in entries.items() if _load_kind(entry).matches(address)]
+    kinds = {name: _load_kind(entry) for name, entry in entries.items()}
+    found = [name for name, kind in kinds.items() if kind.matches(address)]
+    forms, start = [form for kind in kinds.values() for form in kind.forms], find_start(address)
+    if start and not any(form.startswith(start) for form in forms) and not found:
+        raise BadSetting(gettext(NOT_READ).format(start=start), hint=gettext(READ_ARE).format(forms=", ".join(forms)))
     if len(found) != 1:
         known = ", ".join(found or entries)
         raise NotFound(f"It is not clear what “{address}” is.", hint=f"Say which kind of source it is: {known}.")

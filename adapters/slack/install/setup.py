@@ -11,8 +11,7 @@ from urllib.parse import quote
 import aiohttp
 
 from adapters.slack.clients import ClientFactory
-from adapters.slack.context import APP_TOKEN, BOT_TOKEN
-from adapters.slack.errors import SLACK_ERRORS, map_connect_errors
+from adapters.slack.errors import APP_TOKEN, BOT_TOKEN, SLACK_ERRORS, map_connect_errors
 from adapters.slack.settings import SlackSettings
 from bot.errors import PlatformError, SetupError
 from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep, recognize_text

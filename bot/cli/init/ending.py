@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NOTHING_WRITTEN = "Nothing was written."
 MISSING_HINT = "Run `threadlore init` in a terminal, set the variables, or give the options (`threadlore init --help`)."
+WRITE_ANYWAY = "What is marked ✗ does not work. Write the settings anyway, and correct it in a second run? [y/N]"
 CORRECT_HINT = "Correct them, or give --no-check to write them unchecked."
 
 
@@ -99,7 +100,7 @@ def refuse_mistakes(talk: Conversation) -> None:
         return
     if not talk.reader.is_terminal:
         raise BadSetting("\n".join([*dict.fromkeys(talk.mistakes), NOTHING_WRITTEN]), hint=CORRECT_HINT)
-    answer = talk.read("What is marked ✗ does not work. Write the settings anyway? [y/N]") or ""
+    answer = talk.read(WRITE_ANYWAY) or ""
     if answer.casefold() not in {"y", "yes"}:
         raise BadSetting(NOTHING_WRITTEN, hint=CORRECT_HINT)
 

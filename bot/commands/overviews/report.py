@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from bot.capabilities.management.requests import GetReport, ScheduleReport
 from bot.commands.management.manager import Manager
 from bot.commands.management.report import get_report, schedule_report
-from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.platform.models import Card
 from engine.errors import InvalidQuestion
@@ -18,11 +17,7 @@ if TYPE_CHECKING:
 
 async def report_command(call: CommandContext) -> Card:
     """Show the report of the last seven days, or send it weekly from now on. Raises NotAllowed and InvalidQuestion."""
-    if not await call.is_manager():
-        what = gettext("see the report of a week")
-        raise NotAllowed(
-            gettext("Only managers of this workspace can {what}.").format(what=what), hint=gettext("Ask one of them.")
-        )
+    await call.require_workspace_manager(gettext("see the report of a week"))
     manager = Manager(call.services, call.subject)
     match call.arguments.casefold():
         case "":

@@ -51,8 +51,8 @@ class Group:
 
 
 async def unanswered_command(call: CommandContext) -> Card:
-    """List questions without a good answer, and verified answers to look at again."""
-    await call.require_manager(gettext("see unanswered questions"))
+    """List questions without a good answer, and verified answers to look at again. Raises NotAllowed."""
+    await call.require_workspace_manager(gettext("see unanswered questions"))
     since = call.now - PERIOD
     groups, withdrawn = await find_unanswered(call, outside_of_channels=not call.is_public)
     lines = [line for group in groups for line in await _format_group(call, group)]

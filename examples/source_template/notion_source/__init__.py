@@ -90,4 +90,5 @@ NOTION = SourceKind(
     noun="page",
     every=1800.0,
     options=frozenset({API}) | SECRET_OPTIONS,
+    forms=("notion:NAME",),
 )

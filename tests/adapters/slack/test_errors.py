@@ -5,8 +5,8 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.slack.errors import to_platform_error
-from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, is_transient
+from adapters.slack.errors import APP_TOKEN, BOT_TOKEN, map_connect_errors, to_platform_error
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, SetupError, is_transient
 
 
 def refusal(status: int, code: str) -> SlackApiError:
@@ -40,3 +40,19 @@ def test_errors_are_mapped_to_what_the_bot_does_about_them(
     result = to_platform_error(error)
     assert isinstance(result, mapped)
     assert is_transient(result) is transient
+
+
+@pytest.mark.parametrize(
+    ("token", "code", "reason", "way"),
+    [
+        (BOT_TOKEN, "token_expired", "it has expired", "Install the app again"),
+        (BOT_TOKEN, "account_inactive", "the app was removed", "Install the app again"),
+        (APP_TOKEN, "invalid_auth", "it is no valid token", "App-Level Tokens"),
+        (APP_TOKEN, "missing_scope", "it lacks a scope", "connections:write"),
+    ],
+)
+def test_a_refused_token_is_told_with_the_place_of_another(token: str, code: str, reason: str, way: str) -> None:
+    with pytest.raises(SetupError, match=reason) as error, map_connect_errors(token):
+        raise refusal(200, code)
+    assert (way in error.value.hint, "Install the app" in error.value.hint) == (True, token == BOT_TOKEN)
+    assert error.value.hint.endswith(f"copy it into {token}.")

@@ -202,6 +202,32 @@ def test_other_addresses_are_refused(address: str, tmp_path: Path) -> None:
         open_repository(address, {}, build_tools(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ("ext::sh -c whoami", "“ext::” names a program"),
+        ("fd::17", "“fd::” names a program"),
+        ("transport::https://git.example/x", "“transport::” names a program"),
+        ("file:///srv/notes", "not read over “file://”"),
+        ("git://git.example/notes", "not read over “git://”"),
+        ("http://git.example/notes.git", "not read over “http://”"),
+        ("-uxyz", "would be an option of git"),
+        ("--upload-pack=touch", "would be an option of git"),
+        ("-oProxyCommand=x@host:path", "would be an option of git"),
+        ("a@-oProxyCommand=x:path", "would be an option of git"),
+        ("git@host:-x", "would be an option of git"),
+        ("ssh://-oProxyCommand=touch/x", "would be an option of git"),
+        ("ssh://-u@host/x", "would be an option of git"),
+        ("../notes", "This is a path"),
+        ("https://git.example/x?y", "no address of a repository"),
+    ],
+)
+def test_a_refusal_names_the_kind_of_address_and_what_is_accepted(address: str, named: str) -> None:
+    with pytest.raises(BadSetting, match=named) as error:
+        check_address(address)
+    assert "https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH" in error.value.hint
+
+
 @pytest.mark.parametrize("branch", ["-x", "--upload-pack=x", "a..b", "a b", "x.lock", "a/", ":main", "+main", "a~1"])
 def test_what_is_no_name_of_a_branch_is_refused(branch: str, tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="branch"):

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from bot.commands.help import format_command_help, format_overview
+from bot.commands.help import NARROWING, format_command_help, format_overview
 from bot.commands.table import COMMANDS, list_commands
 from bot.errors import PlatformError
+from bot.i18n import LANGUAGES, gettext, use_language
 from bot.platform.traits import PlatformTraits
+from bot.text.times.as_of import find_as_of
 from tests.bot.commands.conftest import Workspace
 from tests.support.fake_platform import TRAITS
 
@@ -36,15 +40,42 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
     ("traits", "manager", "shown"),
     [
         (DISCORD, False, "`/status`"),
-        (DISCORD, False, "`/learn file:… private:…`"),
+        (DISCORD, False, "`/learn` – "),
         (DISCORD, False, "or:\n- `/ask` – "),
-        (DISCORD, True, "`/settings setting:… value:…`"),
+        (DISCORD, True, "`/settings` – "),
         (SLACK, False, "`/threadlore status`"),
         (SLACK, False, "or:\n- `/threadlore ask QUESTION` – "),
     ],
 )
 def test_commands_are_shown_as_each_platform_types_them(traits: PlatformTraits, shown: str, *, manager: bool) -> None:
     assert shown in format_overview(traits, list_commands(traits), manager=manager)
+
+
+@pytest.mark.parametrize("traits", [SLACK, DISCORD], ids=["slack", "discord"])
+def test_a_shortened_usage_closes_its_brackets(traits: PlatformTraits) -> None:
+    text = format_overview(traits, list_commands(traits), manager=True)
+    usages = [line.split("`")[1] for line in text.splitlines() if line.startswith("- `")]
+    assert [usage for usage in usages if usage.count("[") != usage.count("]") or " | …" in usage] == []
+
+
+@pytest.mark.parametrize("traits", [SLACK, DISCORD], ids=["slack", "discord"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("in:#channel", "as of 3 May", "forget a file, a message", "what you missed", "told of new messages"),
+        *("correct what I know", "verify an answer", "what I know about you, also as a file", "what I could not read"),
+        *("who could find what is shared here, or a document", "websites that I read"),
+    ],
+)
+def test_what_people_look_for_is_in_the_overview(traits: PlatformTraits, words: str) -> None:
+    assert words in format_overview(traits, list_commands(traits), manager=True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_example_of_a_past_day_is_understood_in_each_language(language: str) -> None:
+    with use_language(language):
+        words = gettext(NARROWING).split("`")[7]
+    assert find_as_of(f"Ada {words}?", datetime(2026, 11, 20, tzinfo=UTC))[0] is not None, words
 
 
 def test_examples_are_shown_as_the_platform_types_them() -> None:

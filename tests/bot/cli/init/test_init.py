@@ -322,7 +322,7 @@ async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home:
         words = ["--slack", "--no-input", "--slack-app-token", APP_TOKEN, "--slack-bot-token"]
         refused = await asyncio.to_thread(init, *words, WRONG_TOKEN, **bases)
         assert (refused.exit_code, written(home)) == (1, False)
-        assert "Slack does not accept THREADLORE_SLACK_BOT_TOKEN: invalid_auth" in refused.stderr
+        assert "Slack does not accept THREADLORE_SLACK_BOT_TOKEN: it is no valid token" in refused.stderr
         words += [BOT_TOKEN, "--discord", "--discord-bot-token", discord.token]
         half = await asyncio.to_thread(init, *words, **bases)
         assert (half.exit_code, written(home)) == (1, False)

@@ -54,6 +54,16 @@ async def test_only_managers_see_them(workspace: Workspace) -> None:
             await workspace.text(person, "unanswered")
 
 
+async def test_in_direct_messages_they_are_for_managers_alone(workspace: Workspace) -> None:
+    await ask(workspace, "a1", "Where is the key to the safe?", "bob", private=True, location=replace(ROOF, channel=""))
+    for person in ("gus", "eve"):
+        direct = workspace.platform.add_channel(f"D{person}", person, kind="direct")
+        with pytest.raises(NotAllowed):
+            await workspace.text(person, "unanswered", direct)
+    direct = workspace.platform.add_channel("Dada", "ada", kind="direct")
+    assert "key to the safe" in await workspace.text("ada", "unanswered", direct)
+
+
 async def test_closed_channels_private_questions_and_people_who_opted_out_stay_out(workspace: Workspace) -> None:
     await ask(workspace, "a1", "Where is the chest of gold?", location=ATTIC)
     await ask(workspace, "a2", "What do I earn here?", private=True)
