@@ -20,6 +20,15 @@ def unwrap(text: str, step: int) -> str:
         '{"answer": "Lit at \\"nine\\" [1].", "sources": [1]}',
         '```json\n{"reasoning": "The diary [2] says so.", "answer": "Lit at \\"nine\\" [1]."}\n```',
         '\n```\n{ "Response": "Lit at \\"nine\\" [1]." }\n```\n',
+        '{"question": "When?", "chain_of_thought": ["The diary.", "Nine?"], "final answer": "Lit at \\"nine\\" [1]."}',
+        '{"thinking": "One line,\ntwo lines.", "answer": "Lit at \\"nine\\" [1]."',
+        '{"thinking": "The kiln", "answer": {"text": "Lit at \\"nine\\" [1]."}, "kiln": "old"}',
+        """{'gedanken': 'Das Buch.', 'antwort': 'Lit at "nine" [1].'}""",
+        '{"思考": "窯の日記。", "回答": "Lit at \\"nine\\" [1]."}',
+        '{"thoughts": "The diary [2] says so."}\n\nLit at "nine" [1].',
+        '{"thoughts": "The diary"}\n{"answer": "Lit at \\"nine\\" [1]."}',
+        '[{"type": "thinking", "thinking": "Nine?"}, {"type": "text", "text": "Lit at \\"nine\\" [1]."}]',
+        '{"analysis": "The diary.", "output": "Lit at \\"nine\\" [1].", "confidence": 0.9}',
     ],
 )
 def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
@@ -35,7 +44,11 @@ def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
         '```json\n{"hour": 9, "answer": "nine"}\n```',
         '{"answer": 9}',
         '{"answer": "nine", "kiln": "old"}',
-        '{"answer": "nine',
+        '{"text": "nine", "user": "Ada"}',
+        '{"message": "not lit", "status": 404}',
+        '{"steps": ["Fill the kiln.", "Light it with the dry wood from the shed."]}',
+        '{"reasoning": "high"}',
+        '[{"type": "section", "text": {"type": "mrkdwn", "text": "nine"}}]',
         '{"answer": "nine"} is what it says.',
         "```python\nprint(1)\n```",
         "",
@@ -44,6 +57,23 @@ def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
 )
 def test_other_text_is_unchanged(text: str, step: int) -> None:
     assert unwrap(text, step) == text
+
+
+def test_an_object_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
+    assert unwrap('{"answer": "nine', 3) == "nine"
+
+
+def test_the_sources_of_an_answer_that_cites_nothing_are_cited() -> None:
+    listed = '["2", {"id": 3}, "[1]", "the diary of 2020 in the attic"]'
+    assert unwrap(f'{{"answer": "Lit at nine.", "citations": {listed}}}', 4) == "Lit at nine. [2][3][1]"
+
+
+def test_thoughts_without_an_answer_are_not_shown() -> None:
+    assert not unwrap('{"thinking": "The kiln was lit at nine, which the diary says on its second page."}', 7)
+
+
+def test_what_follows_an_object_stays() -> None:
+    assert unwrap('```json\n{"answer": "Nine [1]."}\n```\nAsk Ada.', 7) == "Nine [1].\n\nAsk Ada."
 
 
 def test_text_is_shown_at_once() -> None:
