@@ -117,7 +117,7 @@ class ThinkingFilter:
         self._taken_back: list[str] = []
         self._put_aside = ""  # what is thoughts only if an answer follows
         self._before = ""  # the last visible character
-        self._code = _CodeTracker()
+        self._code = CodeTracker()
         self._shown: list[str] = []
 
     @property
@@ -318,7 +318,7 @@ class ThinkingFilter:
         return self._code.at_line_start
 
 
-class _CodeTracker:
+class CodeTracker:
     """Whether the end of a text is within a span of code or a fence."""
 
     def __init__(self) -> None:
