@@ -1,4 +1,4 @@
-"""Unwrap an answer that a model wrote as JSON, `{"thinking": "…", "answer": "Nine [1]."}`, also in a code fence.
+"""Unwrap a text that a model wrote as JSON, `{"thinking": "…", "answer": "Nine [1]."}`, also in a code fence.
 
 Thoughts in such a reply are not shown, whatever else it holds. Other objects are what somebody asked for.
 """
@@ -21,7 +21,10 @@ answer finalanswer response finalresponse reply finalreply antwort endantwort re
 réponsefinale resposta respostafinal 回答 最終回答 答え
 """
 # They hold an answer beside thoughts, or if it cites.
-_TEXT_NAMES = "text content message output result final summary texto texte nachricht 本文"
+_TEXT_NAMES = (
+    "text content message output result final summary description texto texte nachricht "
+    "zusammenfassung beschreibung resumen descripción résumé resumo descrição 本文 要約"
+)
 _THOUGHT_NAMES = """
 thinking thought thoughts think thoughtprocess thinkingprocess reasoning reasoningcontent reasoningsteps chainofthought
 cot scratchpad reflection monologue innermonologue internalmonologue gedanken gedankengang überlegung überlegungen
@@ -37,8 +40,8 @@ _SOURCE_NAMES = """
 sources source citations citation references sourceids sourcesused usedsources quellen fuentes fontes 出典
 """
 _REST_NAMES = """
-question query confidence confidencescore language lang found answerable hasanswer isanswerable role type status
-followup followups followupquestions
+question query confidence confidencescore language lang found answerable hasanswer isanswerable entity entityname role type
+status followup followups followupquestions
 """
 _ANSWERS, _TEXTS, _THOUGHTS, _ASIDES, _SOURCES, _REST = (
     frozenset(names.split())
@@ -86,7 +89,7 @@ class JsonAnswerUnwrapper:
     def close(self) -> str:
         """End the answer; returns the remaining text."""
         held, self._held = self._held, ""
-        return unwrap_answer(held) if self._is_object else held
+        return _unwrap(held, 0) if self._is_object else held
 
 
 def _begins_object(text: str) -> bool:
@@ -105,7 +108,12 @@ class _Said(NamedTuple):
     thoughts: int = 0
 
 
-def unwrap_answer(text: str) -> str:
+def unwrap_text(text: str) -> str:
+    """A reply that was to be a text, without an object around it."""
+    return _unwrap(text, 1) if _begins_object(text[:MAX_HEAD_CHARACTERS]) else text
+
+
+def _unwrap(text: str, depth: int) -> str:
     """The answer of the objects with which a reply begins, and what follows them; the reply if they are others."""
     start = _FENCE.match(text)
     at, before = (start.end() if start else 0), 0
@@ -113,7 +121,7 @@ def unwrap_answer(text: str) -> str:
     while at < len(text) and text[at] in "{[":
         rest = text[at:].translate(_CURLY) if "“" in text[at : at + 4] else text[at:]
         value, length = read_first_value(rest)
-        found = _read_value(value, 0)
+        found = _read_value(value, depth)
         if found is None:
             break
         said.append(found)

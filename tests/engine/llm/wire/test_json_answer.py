@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.answers.citing.json_answer import JsonAnswerUnwrapper
+from engine.llm.wire.json_answer import JsonAnswerUnwrapper
 
 
 def unwrap(text: str, step: int) -> str:
