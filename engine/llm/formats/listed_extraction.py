@@ -9,7 +9,7 @@ import re
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from engine.llm.formats.built_facts import build_link, build_mention
+from engine.llm.formats.built_facts import build_link, build_mention, state_triple
 from engine.llm.formats.row_repair import OTHER, is_type, split_quoted
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, Link, Mention
@@ -29,6 +29,12 @@ _UNTYPED = re.compile(r"\A([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
 _ARROW = r"(?:<?-{1,3}>|<?={1,3}>|[→↔⟶⇒⟷])"
 _ARROWS = re.compile(
     rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}}?)\s*(?:[:：]\s*(\S.*)|[(（]([^()（）]+)[)）])\Z"
+)
+_ARROW_VERB = re.compile(rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,60}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}})\Z")
+_ENDS = re.compile(  # "Relation 1: Quay – Fund"
+    rf"\A[\W\d_]*relation(?:ship)?[\d *_`\"]*[:：][ *_`\"]*(\S.{{0,120}}?)\s*(?:{_ARROW}|\s[-–—]\s)"
+    r"\s*(\S.{0,120}?)[ *_`\"]*\Z",
+    re.IGNORECASE,
 )
 _DASHED = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：–—-]{1,40}?)\s+[-–—]\s+(\S.*)\Z")
 _ELEMENT = re.compile(r"<(entity|relation(?:ship)?|node|edge)(\s[^<>]{0,1000})?(/?)>", re.IGNORECASE)
@@ -89,6 +95,10 @@ def _split_labeled(lines: list[str]) -> Iterator[dict[str, str]]:
     heading = ""
     for line in chain.from_iterable(map(_split_inline, lines)):
         found = _LABEL.match(line)
+        if ends := _ENDS.match(line):
+            yield record
+            record, heading = {"source": _strip_marks(ends[1]), "target": _strip_marks(ends[2])}, ""
+            continue
         if not found:
             if titled := _TITLE.match(line):
                 yield record
@@ -185,6 +195,8 @@ def _parse_entity(item: str) -> Mention | None:
 
 
 def _parse_relation(item: str) -> Link | None:
+    if (verb := _ARROW_VERB.match(item)) is not None:
+        return build_link(verb[1], verb[3], verb[2], state_triple(verb[1], verb[2], verb[3]))
     found = _ARROWS.match(item)
     if found:
         return build_link(found[1], found[2], "", found[3] or found[4] or "")

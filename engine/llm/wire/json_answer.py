@@ -40,8 +40,8 @@ _SOURCE_NAMES = """
 sources source citations citation references sourceids sourcesused usedsources quellen fuentes fontes 出典
 """
 _REST_NAMES = """
-question query confidence confidencescore language lang found answerable hasanswer isanswerable entity entityname role type
-status followup followups followupquestions
+question query confidence confidencescore language lang found answerable hasanswer isanswerable entity entityname role
+type status followup followups followupquestions
 """
 _ANSWERS, _TEXTS, _THOUGHTS, _ASIDES, _SOURCES, _REST = (
     frozenset(names.split())

@@ -117,3 +117,22 @@ def test_tables_and_elements_give_their_facts(reply: str) -> None:
 )
 def test_other_tables_and_damaged_ones_give_none(reply: str) -> None:
     assert parse_tuples(reply) == Extraction()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (
+            "**Entity 1:** Quay\n- **Description:** is long.\n\n"
+            "**Relation 1:** Lamp Guild ↔ Quay\n- **Description:** lights it."
+        ),
+        "Entity: Quay\nDescription: is long.\n\nRelation: Lamp Guild - Quay\nDescription: lights it.",
+    ],
+)
+def test_the_ends_of_a_relation_may_stand_behind_its_label(reply: str) -> None:
+    assert parse_tuples(reply).links == (LIGHTS,)
+
+
+def test_a_verb_between_arrows_is_a_relation() -> None:
+    reply = "**Relations**\n1. **Lamp Guild** → lights → **Quay**"
+    assert parse_tuples(reply).links == (Link("Lamp Guild", "Quay", "lights", "Lamp Guild lights Quay"),)
