@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 MAX_LINE = 2_000  # characters; a longer line is prose
 MAX_ELEMENTS = 500  # of XML in one reply
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_ENTITY_WORDS = "entity|entities|nodes?|entitäten|entidades|entités|エンティティ|实体|實體"
+_RELATION_WORDS = "relation(?:ship)?s?|edges?|beziehungen|relaciones|relações|リレーション|関係|关系|關係"
 _HEADING = re.compile(
-    r"\A[\W\d_]*(entit(?:y|ies)|nodes?|relation(?:ship)?s?|edges?)\b[^:：]{0,30}[\W_]*\Z", re.IGNORECASE
+    rf"\A[\W\d_]*(?:[\u3040-\u30ff\u3400-\u9fff]{{0,8}})(?:(?P<entity>{_ENTITY_WORDS})|(?:{_RELATION_WORDS}))(?![a-z])"
+    r"[^:：]{0,30}[\W_]*\Z",
+    re.IGNORECASE,
 )
 _ITEM = re.compile(r"\A\s*(?:[-*•–+]|\d{1,3}[.)])\s+(?=\S)")
 _TYPED = re.compile(r"\A([^()（）:：]{1,120}?)\s*[(（]([^()（）]{1,40})[)）]\s*[:：–—-]+\s*(\S.*)\Z")
@@ -179,9 +183,9 @@ def _collect_items(lines: list[str]) -> Iterator[tuple[bool, str]]:
             continue
         heading = _HEADING.match(line)
         if heading:
-            section = heading[1].lower()
+            section = "entities" if heading["entity"] else "relations"
         elif section and _ITEM.match(line):
-            yield section.startswith(("relation", "edge")), _strip_marks(_ITEM.sub("", line))
+            yield section == "relations", _strip_marks(_ITEM.sub("", line))
 
 
 def _parse_entity(item: str) -> Mention | None:
