@@ -165,8 +165,8 @@ def _repair_entity(fields: Sequence[str]) -> list[str]:
 def _repair_relation(fields: Sequence[str]) -> list[str]:
     """A relation without its keywords, with several, with several ends, or with a weight."""
     tag, *rest = fields
-    if len(rest) < MENTION_FIELDS and (ends := _ARROW_ENDS.match(rest[0])):
-        rest = [ends[1], ends[2], *rest[1:]]
+    if len(rest) < MENTION_FIELDS and (both := _ARROW_ENDS.match(rest[0])):
+        rest = [both[1], both[2], *rest[1:]]
     has_weight = len(rest) >= MENTION_FIELDS and _NUMBER.fullmatch(rest[-1]) is not None
     rest = rest[:-1] if has_weight else rest
     if len(rest) < MENTION_FIELDS - 1:
