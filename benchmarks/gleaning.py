@@ -1,16 +1,18 @@
-"""What a second pass over a text finds, and its price: `python -m benchmarks.gleaning --data DATA`.
+"""What a second pass over a text finds, and its price: `python -m benchmarks.gleaning --data DATA [--stores FOLDER …]`.
 
-Reads recorded replies of a model, the first and the second one to each text (`lightrag_covid/openie.jsonl`), and prints
-by the number of facts of the first reply: texts, facts, new facts of the second reply, how many of the new names stand
-in the text, and the price of a fact of each pass at given prices of a million tokens, with the prompts of the product.
+Reads recorded replies of models, the first and the second one to each text (`lightrag_covid/openie.jsonl`, and the
+folders of LightRAG stores), and prints by the number of facts of the first reply: texts, facts, new facts of the second
+reply, how many of the new names stand in the text, and the price of a fact of each pass at given prices of a million
+tokens, with the prompts of the product.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
@@ -56,6 +58,23 @@ def measure(text: str, replies: Sequence[str], tokenizer: O200kTokenizer) -> Tex
     return Text(facts[0], facts[1] - facts[0], passes, len(new), stated)
 
 
+def read_stores(folders: Sequence[Path]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The texts of LightRAG stores, each with its replies in the order of their times."""
+    for folder in folders:
+        cached = json.loads((folder / "kv_store_llm_response_cache.json").read_text(encoding="utf-8"))
+        for chunk in json.loads((folder / "kv_store_text_chunks.json").read_text(encoding="utf-8")).values():
+            rows = [cached[key] for key in chunk.get("llm_cache_list", ()) if key in cached]
+            found = sorted((row for row in rows if row["cache_type"] == "extract"), key=itemgetter("create_time"))
+            yield chunk["content"], [row["return"] for row in found]
+
+
+def read_records(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    """The texts of a data set with their replies."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        yield record["text"], record["replies"]
+
+
 def report(texts: Sequence[Text]) -> str:
     """One line of a table for some texts."""
     facts, added = sum(text.first for text in texts), sum(text.added for text in texts)
@@ -71,13 +90,20 @@ def report(texts: Sequence[Text]) -> str:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print a table for the data set, and one for the stores."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    path = parser.parse_args().data / REPLIES
+    parser.add_argument("--stores", type=Path, nargs="*", default=[], help="folders of LightRAG stores")
+    arguments = parser.parse_args()
     tokenizer = O200kTokenizer()
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    texts = [measure(record["text"], record["replies"], tokenizer) for record in records if len(record["replies"]) > 1]
+    for name, records in (("data", read_records(arguments.data / REPLIES)), ("stores", read_stores(arguments.stores))):
+        if texts := [measure(text, replies, tokenizer) for text, replies in records if len(replies) > 1]:
+            print_table(name, texts)
+
+
+def print_table(name: str, texts: Sequence[Text]) -> None:
+    """The texts by the number of facts of their first reply, and all of them."""
+    print(name)
     print("facts  texts  first    new    new in text  $/million facts: first   new   price of the pass")
     for low, high in zip(BUCKETS, [*BUCKETS[1:], 10_000], strict=True):
         if some := [text for text in texts if low <= text.first < high]:

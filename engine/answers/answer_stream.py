@@ -11,9 +11,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 from unicodedata import category
 
-from engine.answers.citing.json_answer import JsonAnswerUnwrapper
 from engine.answers.fence_unwrapper import FenceUnwrapper
 from engine.boundary import repair_surrogates
+from engine.llm.wire.json_answer import JsonAnswerUnwrapper
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -1,8 +1,8 @@
 """Check a streamed answer: keep citations of given sources, links that occur in a source, and no other mentions.
 
-Four stages, none of which depends on how the text is cut into deltas: drop a list of sources; write all spellings of
-citations in brackets; check and renumber them; check links and mentions. The order matters, because dropping a citation
-may join the text around it into an address.
+Stages, none of which depends on how the text is cut into deltas: drop a list of sources; write all spellings of
+citations in brackets, at first those that enclose a text; check and renumber them; check links and mentions. The order
+matters, because dropping a citation may join the text around it into an address.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.answers.citing.number_list import read_bracket, read_timed
-from engine.answers.citing.places import begins_index, is_index, is_numbered_thing
+from engine.answers.citing.places import begins_index, is_index, is_numbered_thing, is_variable
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
+from engine.answers.citing.wrapped import WrappedCitations
 from engine.answers.links.stream import LinkFilter
 from engine.answers.links.visible_text import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
@@ -62,6 +63,7 @@ class CitationFilter:
     ) -> None:
         given, texts, titles = frozenset(numbers), tuple(texts), tuple(titles)
         self.source_list = SourceListFilter(given, titles)
+        self.wrapped = WrappedCitations(given)
         self.spellings = SpellingRewriter(given, (*texts, *titles, question))
         self.rewriter = CitationRewriter(given)
         self.link_filter = LinkFilter.from_texts(texts, question, titles)
@@ -73,11 +75,15 @@ class CitationFilter:
 
     def feed(self, delta: str) -> str:
         """Add a piece of the reply; returns the text that can be shown now."""
-        return self.link_filter.feed(self.rewriter.feed(self.spellings.feed(self.source_list.feed(delta))))
+        return self.link_filter.feed(self.rewriter.feed(self.spellings.feed(self._unwrap(delta))))
+
+    def _unwrap(self, delta: str) -> str:
+        return self.wrapped.feed(self.source_list.feed(delta))
 
     def close(self) -> str:
         """End the reply; returns the remaining text."""
-        spelled = self.spellings.feed(self.source_list.close()) + self.spellings.close()
+        unwrapped = self.wrapped.feed(self.source_list.close()) + self.wrapped.close()
+        spelled = self.spellings.feed(unwrapped) + self.spellings.close()
         cited = self.rewriter.feed(spelled) + self.rewriter.close()
         return self.link_filter.feed(cited) + self.link_filter.close()
 
@@ -92,6 +98,7 @@ class CitationRewriter(StreamRewriter):
         self.given_numbers = given_numbers
         self.new_numbers: dict[int, int] = {}
         self.in_text_bracket = False  # after a plain bracket that is not closed
+        self.has_index = False  # in this line
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
         edge = self.skip_spaces(at)
@@ -165,7 +172,9 @@ class CitationRewriter(StreamRewriter):
         content, gap = self.buffer[opening.end() : edge.start()], self.buffer[at : opening.start()]
         if not content.strip("#").isdecimal():
             return ""
-        if not gap and self.certain and is_index(self.tail, self.buffer[edge.end() :]):
+        is_like = self.has_index and is_variable(self.tail)
+        if not gap and self.certain and (is_like or is_index(self.tail, self.buffer[edge.end() :])):
+            self.has_index = True
             return f"`[{content}]`"
         return f"{gap}({content})" if is_numbered_thing(self.tail + gap, content) else ""
 
@@ -221,6 +230,7 @@ class CitationRewriter(StreamRewriter):
 
     def record_step(self, read: str, wrote: str) -> None:
         super().record_step(read, wrote)
+        self.has_index = self.has_index and "\n" not in read
         for bracket in BRACKET.finditer(wrote):
             self.in_text_bracket = bool(bracket["opening"])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.errors import EngineError
 from engine.llm.formats.row_repair import ENTITY_TYPES
 from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER
-from engine.llm.source_lines import indent_lines, join_words, render_source
+from engine.llm.source_lines import indent_lines, join_words, render_source, render_sources
 from engine.models import Excerpt, LLMMessage
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
         entities = "\n".join(map(render_entity, rows.entities)) or EMPTY_SECTION
         relations = "\n".join(map(render_relation, rows.relations)) or EMPTY_SECTION
         readable = sorted(context.sources, key=attrgetter("position"))
-        sources = "\n".join([*map(render_source, readable), *prompt.partial_answers]) or EMPTY_SECTION
+        sources = "\n".join([*render_sources(readable), *prompt.partial_answers]) or EMPTY_SECTION
         sources += render_replacements(context)
         fence = _fence_token(entities, relations, sources)
         system = fill_template(

@@ -10,7 +10,7 @@ import functools
 import re
 from datetime import UTC
 from datetime import time as day_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT
 
@@ -27,30 +27,65 @@ MAX_RENDERED = 4_096  # such passages: those of twenty questions
 _MESSAGE_HEAD = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,100}}): ")
 
 
-def render_source(source: Source) -> str:
+class _Parts(NamedTuple):
+    """What the head of a source may name."""
+
+    title: str
+    label: str
+    author: str
+    time: datetime | None
+
+
+def render_sources(sources: Sequence[Source]) -> list[str]:
+    """The sources as the model reads them, one below the other: each leaves out what it shares with the one above."""
+    return [render_source(source, above) for source, above in zip(sources, (None, *sources), strict=False)]
+
+
+def render_source(source: Source, above: Source | None = None) -> str:
     """A source as the model sees it: `[n] (title, label, author, date) text`; only its first line begins with [.
 
     Each part appears once: parts contained in another part are left out, and so is a message head that repeats them.
+    Below a source of the same document, `above`, there is no title, and no day if it is the same.
     """
+    parts = _Parts(source.title, source.label, source.author, source.time)
+    shared_day = None
+    if above is not None and above.document == source.document:
+        shared_day = _format_day(above.time)
     render = _render_short_passage if len(source.text) <= SHORT_TEXT else _render_passage
-    return f"[{source.number}] {render(source.title, source.label, source.author, source.time, source.text)}"
+    return f"[{source.number}] {render(parts, source.text, shared_day)}"
 
 
-def _render_passage(title: str, label: str, author: str, time: datetime | None, text: str) -> str:
-    """A source without its number."""
-    date = _format_date(time) if time else UNDATED
-    head = _join_distinct([join_words(part) for part in (title, label, author, date)])
-    if ":" in date:
-        head = re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", head, count=1)
+def _render_passage(parts: _Parts, text: str, shared_day: str | None) -> str:
+    """A source without its number; `shared_day`: that of the source above, None below another document."""
+    head = _render_head(parts)
     repeated = _MESSAGE_HEAD.match(text)
     if repeated and all(_contains_words(part, head) for part in repeated.groups()):
         text = text[repeated.end() :]
+    if shared_day is not None and (parts.label or parts.author):
+        head = _shorten_day(_render_head(parts._replace(title="")), shared_day)
     return f"({head}) {indent_lines(text)}"
 
 
 @functools.lru_cache(maxsize=MAX_RENDERED)
-def _render_short_passage(title: str, label: str, author: str, time: datetime | None, text: str) -> str:
-    return _render_passage(title, label, author, time, text)
+def _render_short_passage(parts: _Parts, text: str, shared_day: str | None) -> str:
+    return _render_passage(parts, text, shared_day)
+
+
+def _render_head(parts: _Parts) -> str:
+    date = _format_date(parts.time) if parts.time else UNDATED
+    head = _join_distinct([join_words(part) for part in (parts.title, parts.label, parts.author, date)])
+    return re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", head, count=1) if ":" in date else head
+
+
+def _shorten_day(head: str, day: str) -> str:
+    """A head without its day if that is known: `Ada, 14:20` instead of `Ada, 2026-05-07 14:20 UTC`."""
+    if not day:
+        return head
+    return re.sub(rf"(?<!\w){day} (\d\d:\d\d) UTC", r"\1", head.removesuffix(f", {day}"), count=1)
+
+
+def _format_day(moment: datetime | None) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%d") if moment else ""
 
 
 def _format_date(moment: datetime) -> str:

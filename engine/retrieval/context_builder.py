@@ -11,7 +11,7 @@ import structlog
 from engine.llm.base import guard_plugin_call
 from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
-from engine.llm.source_lines import render_source
+from engine.llm.source_lines import render_source, render_sources
 from engine.models import Context, ContextEntity, ContextRelation, GraphRows
 from engine.retrieval.graph.chunk_ranking import StatedChunkRanking
 from engine.retrieval.passage_scores import score_passages
@@ -275,10 +275,11 @@ class ContextBuilder:
         ]
         return entities + relations
 
-    def _measure_piece(self, piece: PieceText) -> int:
-        """The tokens of a piece as a source."""
+    def _measure_piece(self, piece: PieceText, above: PieceText | None) -> int:
+        """The tokens of a piece as a source, below another one of its chunk or as the first."""
         source = build_source(piece, "", None, 0, 1)
-        return self.runtime.tokenizer.count(render_source(source)) + JOIN_TOKENS
+        rendered = render_source(source, build_source(above, "", None, 0, 1) if above else None)
+        return self.runtime.tokenizer.count(rendered) + JOIN_TOKENS
 
     def _measure_row(self, index: int, text: str) -> int:
         """The tokens of the row of a candidate with this text."""
@@ -309,7 +310,7 @@ class ContextBuilder:
     ) -> NumberedSources:
         """Number the distinct texts that fit next to the rows of the graph and the source numbers in them."""
         count = self.runtime.tokenizer.count
-        rendered = ["\n".join(map(render_source, build_sources([text], {}).values())) for text in distinct]
+        rendered = ["\n".join(render_sources(list(build_sources([text], {}).values()))) for text in distinct]
         sizes = [count(text) + JOIN_TOKENS for text in rendered]
         left = self._count_available_tokens()
         fitting = count_fitting_sizes(sizes, left)

@@ -32,13 +32,15 @@ _LIST_WORDS = ARTICLES | SEE_WORDS | AND_WORDS | RANGE_WORDS | NUMBER_WORDS | SE
 _SEPARATORS = frozenset(",;、，；&+|/·•・")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
 _TITLED = re.compile(
-    r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:]{0,4})?(?P<number>\d{1,4})\s{0,4}"
-    r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2})"
+    r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:.#]{0,4})?(?P<number>\d{1,4})\s{0,4}"
+    r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2}|[§¶]\s?\d)"
 )
 _TIMED = re.compile(  # the number of a source, and when it was written
-    r"\s{0,4}(\d{1,4})\s?[,;]\s{0,4}(?:\d{1,2}:\d\d(?::\d\d)?|\d{4}-\d\d?-\d\d?(?:[ T,]{1,2}\d{1,2}:\d\d)?)\s{0,4}"
+    r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:.#]{0,4})?(?P<number>\d{1,4})\s?[,;]\s{0,4}"
+    r"(?:\d{1,2}:\d\d(?::\d\d)?|\d{4}-\d\d?-\d\d?(?:[ T,]{1,2}\d{1,2}:\d\d)?)\s{0,4}"
 )
 _NUMERO = re.compile(r"\bn\.\s?[oº°]s?\b\.?", re.IGNORECASE)  # as in Spanish and Portuguese
+_PARTIAL_NUMERO = re.compile(r"\bn\.\s?\Z", re.IGNORECASE)
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
 _COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
 
@@ -69,7 +71,7 @@ def read_bracket(text: str) -> NumberList | None:
         return None
     if found := _COMMUNITY.match(text):
         return _read_community(text[found.end() :])
-    if listed := read_list(_NUMERO.sub("no ", text.replace("(s)", "")), BRACKET_LABELS, is_bracketed=True):
+    if listed := read_list(text.replace("(s)", ""), BRACKET_LABELS, is_bracketed=True):
         return listed
     titled = _TITLED.match(text)
     if titled is None or (titled["label"] and titled["label"].casefold() not in BRACKET_LABELS):
@@ -80,7 +82,9 @@ def read_bracket(text: str) -> NumberList | None:
 def read_timed(text: str) -> int | None:
     """The number of a source that stands before the time at which it was written; None if the text is no such thing."""
     timed = _TIMED.fullmatch(text)
-    return int(timed[1]) if timed else None
+    if timed is None or (timed["label"] and timed["label"].casefold() not in BRACKET_LABELS):
+        return None
+    return int(timed["number"])
 
 
 def read_list(text: str, labels: Collection[str] = LABELS, *, is_bracketed: bool = False) -> NumberList | None:
@@ -89,7 +93,7 @@ def read_list(text: str, labels: Collection[str] = LABELS, *, is_bracketed: bool
     `is_bracketed`: numbers may be separated by blanks.
     """
     reader = _ListReader(labels, is_bracketed=is_bracketed)
-    for kind, value in _tokens(text):
+    for kind, value in _tokens(_NUMERO.sub("no ", text)):
         if not reader.read(kind, value) or len(reader.spans) > MAX_SPANS:
             return None
     return reader.finish()
@@ -97,6 +101,7 @@ def read_list(text: str, labels: Collection[str] = LABELS, *, is_bracketed: bool
 
 def may_become_list(text: str, labels: Collection[str] = LABELS) -> bool:
     """Whether a continuation of this text may be a list of numbers."""
+    text = _PARTIAL_NUMERO.sub("no", _NUMERO.sub("no ", text))
     *known, last = [*_tokens(text)] or [("sign", "")]
     words = [value for kind, value in known if kind == "word"]
     if not all(word in labels or word in _LIST_WORDS for word in words):
@@ -174,7 +179,7 @@ class _ListReader:
             self._is_loose = True
         elif self._last in {"label", "see", "article"} and sign in _AFTER_LABEL:
             pass
-        elif sign in "#№" and (self._is_bracketed or self._is_labeled) and self._last != "number":
+        elif sign in "#№@" and (self._is_bracketed or self._is_labeled) and self._last != "number":
             self._is_labeled = True
         elif sign != "^":
             return False

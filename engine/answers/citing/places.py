@@ -35,7 +35,7 @@ _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _HAN_CHARACTER = re.compile(rf"[{_HAN}]")
 _SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
 _CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
-_AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|\Z")
+_AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|<sup\b|\Z")
 _CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
 _LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
 _LAST_WORDS = re.compile(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
@@ -179,6 +179,11 @@ def is_index(before: str, behind: str) -> bool:
     is_variable = _CALCULATED.match(behind) or not INDEXED_WORDS.isdisjoint(_list_last_words(before))
     is_term = bool(_VARIABLE.search(before) and is_variable) or bool(_CALCULATED_BEFORE.search(before))
     return is_assigned or is_term or bool(_ASSIGNED_FROM.search(before))
+
+
+def is_variable(before: str) -> bool:
+    """Whether a text ends with a single letter, as the names of lists do."""
+    return _VARIABLE.search(before) is not None
 
 
 def _list_last_words(before: str) -> list[str]:

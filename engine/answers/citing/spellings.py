@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from engine.answers.citing.named import BY_LENGTH, NAME_START, NAMED, PARTIAL_NAMED, WORD_LOOKAHEAD, is_named_source
 from engine.answers.citing.number_list import may_become_list, read_list
 from engine.answers.citing.places import (
     can_be_raised,
     can_end_clause,
     can_follow_caret,
-    ends_sentence,
     is_han,
-    is_reported,
     read_last_word,
 )
 from engine.answers.citing.table_columns import TableColumns
@@ -27,9 +26,6 @@ from engine.answers.citing.words import (
     INLINE_LABELS,
     LABELS,
     PLACEHOLDER_WORDS,
-    REPORTED_WORDS,
-    SOURCE_WORDS,
-    THING_WORDS,
 )
 from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
@@ -41,12 +37,14 @@ if TYPE_CHECKING:
 
 MAX_RANGE = 40  # numbers between raised ones
 LOOKAHEAD = 8  # characters after a number that decide what it means
-WORD_LOOKAHEAD = 16  # characters after "document 2" that decide it
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
 _SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧⁻][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
-CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+_CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+_OTHER_CIRCLES = "❶❷❸❹❺❻❼❽❾❿", "➀➁➂➃➄➅➆➇➈➉", "➊➋➌➍➎➏➐➑➒➓", "⓵⓶⓷⓸⓹⓺⓻⓼⓽⓾", "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽"
+_CIRCLED_NUMBERS = {mark: number for marks in (_CIRCLES, *_OTHER_CIRCLES) for number, mark in enumerate(marks, 1)}
+CIRCLED = "".join(_CIRCLED_NUMBERS)
 _CIRCLED = re.compile(rf"[{CIRCLED}](?:[,、]?[{CIRCLED}]){{0,9}}")
 _PARENTHESIS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
 _PARTIAL_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{0,80})\Z")
@@ -89,29 +87,8 @@ _SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _NUMBERS = re.compile(r"\d+")
 _RUN = re.compile(rf"(⁻?)([{SUPERSCRIPTS}]+)")
-_BARE_WORDS = SOURCE_WORDS | REPORTED_WORDS
-_BY_LENGTH = sorted(_BARE_WORDS, key=len, reverse=True)
-_BARE_STARTS = sorted({word[:length] for word in _BARE_WORDS for length in range(1, len(word))}, key=len, reverse=True)
-_NEXT = (
-    r"(?:\s?,\s?(?:(?:and|und|y|e|et)\s)?|\s?&\s?|\s(?:and|und|y|e|et|or|oder|o|ou|to|bis|a|à)\s|\s?[-–、と和]\s?|、)"
-)
-_BARE = re.compile(
-    rf"(?P<label>{'|'.join(map(re.escape, _BY_LENGTH))})"
-    rf"(?P<gap>\s?(?:[:：]\s?|#|no\.\s?|nr\.\s?)?)(?P<list>\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}})",
-    re.IGNORECASE,
-)  # fmt: skip
-_BARE_START = re.compile(rf"(?:{'|'.join(map(re.escape, _BARE_STARTS))})\Z", re.IGNORECASE)
-_PARTIAL_BARE = re.compile(
-    rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?(?:[:：]\s?|#|n[or]?\.?\s?)?"
-    rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{WORD_LOOKAHEAD}}})?\Z",
-    re.IGNORECASE,
-)
-_NO_BARE_END = re.compile(
-    r"[A-Za-z0-9_%°]|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des?|del|du|da|do|dos|das|der|di)\s[^\W\d]|\sd['’][^\W\d]|\s(?:fois|veces|vezes|[Mm]al|times)\b|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
-)
-
 _COPIED = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
-_COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, _BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
+_COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
 
 
 class _Rewriter(Protocol):
@@ -125,7 +102,7 @@ class SpellingRewriter(StreamRewriter):
 
     special = re.compile(
         rf"[`(（^<{{$\\|\ue200{SUPERSCRIPTS}⁽{CIRCLED}]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
-        rf"|(?<![^\W_{_HAN}])(?:{_BARE_START.pattern}|(?:{'|'.join(map(re.escape, _BY_LENGTH))}))",
+        rf"|(?<![^\W_{_HAN}])(?:{NAME_START.pattern}|(?:{'|'.join(map(re.escape, BY_LENGTH))}))",
         re.IGNORECASE,
     )
 
@@ -224,7 +201,7 @@ class SpellingRewriter(StreamRewriter):
         assert found is not None  # noqa: S101  - the caller saw one
         if not final and self._is_near_end(found.end()):
             return None
-        numbers = [CIRCLED.index(digit) + 1 for digit in found[0] if digit in CIRCLED]
+        numbers = [_CIRCLED_NUMBERS[mark] for mark in found[0] if mark in CIRCLED]
         behind = self.buffer[found.end() :]
         fits = can_end_clause(self.tail, numbers[0], behind, has_citation=self._has_citation)
         if fits and not self._has_counter and self._given.issuperset(numbers):
@@ -349,24 +326,18 @@ class SpellingRewriter(StreamRewriter):
             return self._remove_marker(at, final=final)
         if self.tail[-1:].isalnum() and not is_han(self.tail[-1]) and self.buffer[at].isascii():
             return self._keep(at)
-        if not final and (_PARTIAL_BARE.match(self.buffer, at) or _BARE_START.match(self.buffer, at)):
+        if not final and (PARTIAL_NAMED.match(self.buffer, at) or NAME_START.match(self.buffer, at)):
             return None
-        found = _BARE.match(self.buffer, at)
+        found = NAMED.match(self.buffer, at)
         if found is None:
             return self._keep(at)
         listed = read_list(found["list"], ())
         behind = self.buffer[found.end() : found.end() + WORD_LOOKAHEAD]
-        is_label = found["gap"].strip() in {":", "："}  # "Source: 2" ends a line; "Source: 2 pages" counts pages
-        is_thing = (
-            _squeeze(found[0]) in self._copied
-            or read_last_word(self.tail) in THING_WORDS
-            or bool(_NO_BARE_END.match(behind))
-            or (is_label and not ends_sentence(behind))
-            or (found["label"].casefold() not in SOURCE_WORDS and not is_reported(self.tail, behind))
-        )
-        if listed is None or not listed.is_given(self._given) or is_thing:
+        fits = _squeeze(found[0]) not in self._copied and is_named_source(found, self.tail, self.line, behind)
+        if not fits or listed is None or not listed.is_given(self._given):
             return self._keep(at, len(found["label"]))
         gap = "" if is_han(found["label"][-1]) else " "
+        gap = found["gap"] if set("*_") & set(found["gap"]) else gap
         return RewriteStep(found.end(), f"{found['label']}{gap}{listed.render()}")
 
     def _remove_marker(self, at: int, *, final: bool) -> RewriteStep | None:

@@ -12,6 +12,15 @@ SOURCE_WORDS = _words(
     "source sources quelle quellen fuente fuentes fonte fontes fonti bron bronnen källa källor źródło źródła источник",
     "источники 出典 出所 情報源 ソース 来源 來源 资料来源 資料來源 출처",
 )
+# At the start of a line, with a colon and numbers behind it, they name the sources of what stands above.
+SOURCE_PHRASES = frozenset((
+    "sources used", "sources cited", "sources consulted", "source numbers", "source ids", "quellenangabe",
+    "quellenangaben", "quellennachweis", "quellennachweise", "fuentes utilizadas", "fuentes citadas",
+    "fuentes consultadas", "sources utilisées", "sources citées", "sources consultées", "fontes utilizadas",
+    "fontes citadas", "fontes consultadas", "citation", "citations", "reference", "references", "ref", "refs",
+    "referenz", "referenzen", "beleg", "belege", "referencia", "referencias", "référence", "références",
+    "referência", "referências", "参照", "参照元", "参考資料", "参考文献",
+))  # fmt: skip
 # Name a source if they stand in brackets or parentheses with its number.
 LABELS = SOURCE_WORDS | _words(
     "src srcs ref refs réf réfs reference references cite cites cited citation citations citing doc docs document",
@@ -35,7 +44,14 @@ REPORTED_WORDS = MESSAGE_WORDS | _words(
 )
 # Name a source in square brackets only; elsewhere they are numbers of other things.
 NUMBER_WORDS = _words("no nr nº n° num number nummer número numéro 番号")
-BRACKET_LABELS = INLINE_LABELS | NUMBER_WORDS | _words("s n id ids index note notes")
+BRACKET_LABELS = (
+    INLINE_LABELS
+    | NUMBER_WORDS
+    | _words(
+        "s n d id ids index note notes evidence footnote footnotes fn fussnote fussnoten",
+        "anmerkung anmerkungen nota notas 脚注 注 根拠",
+    )
+)
 SEE_WORDS = _words(
     "see also cf siehe auch vgl vergleiche véase ver vea voir veja vide per from via as aus laut nach gemäß según",
     "selon segundo conforme",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.llm.formats.thinking import strip_thinking
+from engine.llm.wire.turn_marks import cut_turn
 
 if TYPE_CHECKING:
     from engine.usage import Purpose
@@ -26,8 +27,8 @@ MAX_SCORES_PER_TEXT = 2  # rows of a reranker
 
 
 def limit_reply(text: str, purpose: Purpose, model: str) -> tuple[str, bool]:
-    """A whole reply without its thoughts, and whether it was cut off because it is too long."""
-    reply = strip_thinking(text[:MAX_RECEIVED_CHARACTERS])
+    """A whole reply without its thoughts and marks of turns, and whether it was cut off because it is too long."""
+    reply = cut_turn(strip_thinking(text[:MAX_RECEIVED_CHARACTERS]))
     limit = MAX_REPLY_CHARACTERS[purpose]
     is_cut = len(text) > MAX_RECEIVED_CHARACTERS or len(reply) > limit
     if is_cut:

@@ -33,6 +33,15 @@ def read_broken_json(text: str) -> object:
     return _Reader(text).read_value(0)
 
 
+def read_first_value(text: str) -> tuple[object, int]:
+    """The value at the beginning of a text, and where it ends; broken JSON is read as far as possible."""
+    try:
+        return json.JSONDecoder(strict=False).raw_decode(text)
+    except (ValueError, RecursionError):
+        reader = _Reader(text)
+        return reader.read_value(0), reader.at
+
+
 class _Reader:
     """Reads a text from left to right; each step moves forward."""
 

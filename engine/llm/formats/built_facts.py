@@ -99,6 +99,14 @@ def build_mention(name: str, kind: str, description: str) -> Mention | None:
     return mention if normalize_name(mention.name) and mention.type and mention.description else None
 
 
+def state_triple(source: str, relation: str, target: str) -> str:
+    """The sentence of a subject, a predicate such as "WORKS_FOR", and an object; empty if one is missing."""
+    words = " ".join(relation.replace("_", " ").split())
+    if not (source and words and target):
+        return ""
+    return f"{source} {words.lower() if words.isupper() else words} {target}"
+
+
 def build_link(source: str, target: str, keywords: str, description: str) -> Link | None:
     """A link with cleaned fields, or None if an end or the description is empty or both ends are the same name."""
     if any(_is_placeholder(end) or _is_denial(end, description) for end in (source, target)):

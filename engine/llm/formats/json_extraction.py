@@ -7,13 +7,16 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from engine.llm.formats.broken_json import read_broken_json
-from engine.llm.formats.built_facts import build_link, build_mention
+from engine.llm.formats.built_facts import build_link, build_mention, state_triple
+from engine.llm.formats.row_repair import OTHER
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, SearchQuery
 from engine.text.names import clean_text, remove_unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from engine.models import Link, Mention
 
     Object = Mapping[str, object]
 
@@ -29,7 +32,7 @@ _MENTION_KEYS = (
 _LINK_KEYS = (
     ("source", "source_entity", "src_id", "from", "head", "subject"),
     ("target", "target_entity", "tgt_id", "to", "tail", "object"),
-    ("keywords", "relationship_keywords", "type", "relation", "predicate"),
+    ("keywords", "relationship_keywords", "type", "relation", "predicate", "relationship", "relation_type", "label"),
     ("description", "relationship_description"),
 )
 _ENTITY_LISTS, _RELATION_LISTS = ("entities", "nodes"), ("relationships", "relations", "edges")
@@ -52,11 +55,18 @@ def parse_json_extraction(reply: str) -> Extraction:
             (relations if _any_field(item, _LINK_KEYS[0]) and _any_field(item, _LINK_KEYS[1]) else entities).append(
                 item
             )
-    mentions = (
-        build_mention(_read_name(item), *(_any_field(item, keys) for keys in _MENTION_KEYS[1:])) for item in entities
-    )
-    links = (build_link(*(_any_field(item, keys) for keys in _LINK_KEYS)) for item in relations)
-    return Extraction.of(mentions, links)
+    return Extraction.of(map(_read_mention, entities), map(_read_link, relations))
+
+
+def _read_mention(item: Object) -> Mention | None:
+    kind, description = (_any_field(item, keys) for keys in _MENTION_KEYS[1:])
+    return build_mention(_read_name(item), kind or OTHER, description)
+
+
+def _read_link(item: Object) -> Link | None:
+    """A link; a triple of subject, predicate and object says no more than these."""
+    source, target, keywords, description = (_any_field(item, keys) for keys in _LINK_KEYS)
+    return build_link(source, target, keywords, description or state_triple(source, keywords, target))
 
 
 def _fact_objects(reply: str) -> list[Object]:
@@ -93,7 +103,11 @@ def _list_flat(reply: str) -> list[Object]:
     """Facts without a list around them: an array of them, or one object a line."""
     array = _decode_array(reply)
     items = array if array is not None else [_decode_line(line) for line in strip_thinking(reply).splitlines()]
-    return [item for item in items if item and item.get("type") != "function" and text_field(item, "description")]
+    return [item for item in items if item and item.get("type") != "function" and _states_fact(item)]
+
+
+def _states_fact(item: Object) -> bool:
+    return bool(text_field(item, "description") or all(_any_field(item, keys) for keys in _LINK_KEYS[:3]))
 
 
 def _decode_line(line: str) -> Object:

@@ -9,7 +9,7 @@ import re
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from engine.llm.formats.built_facts import build_link, build_mention
+from engine.llm.formats.built_facts import build_link, build_mention, state_triple
 from engine.llm.formats.row_repair import OTHER, is_type, split_quoted
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, Link, Mention
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 MAX_LINE = 2_000  # characters; a longer line is prose
 MAX_ELEMENTS = 500  # of XML in one reply
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_ENTITY_WORDS = "entity|entities|nodes?|entitäten|entidades|entités|エンティティ|实体|實體"
+_RELATION_WORDS = "relation(?:ship)?s?|edges?|beziehungen|relaciones|relações|リレーション|関係|关系|關係"
 _HEADING = re.compile(
-    r"\A[\W\d_]*(entit(?:y|ies)|nodes?|relation(?:ship)?s?|edges?)\b[^:：]{0,30}[\W_]*\Z", re.IGNORECASE
+    rf"\A[\W\d_]*(?:[\u3040-\u30ff\u3400-\u9fff]{{0,8}})(?:(?P<entity>{_ENTITY_WORDS})|(?:{_RELATION_WORDS}))(?![a-z])"
+    r"[^:：]{0,30}[\W_]*\Z",
+    re.IGNORECASE,
 )
 _ITEM = re.compile(r"\A\s*(?:[-*•–+]|\d{1,3}[.)])\s+(?=\S)")
 _TYPED = re.compile(r"\A([^()（）:：]{1,120}?)\s*[(（]([^()（）]{1,40})[)）]\s*[:：–—-]+\s*(\S.*)\Z")
@@ -29,6 +33,12 @@ _UNTYPED = re.compile(r"\A([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
 _ARROW = r"(?:<?-{1,3}>|<?={1,3}>|[→↔⟶⇒⟷])"
 _ARROWS = re.compile(
     rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}}?)\s*(?:[:：]\s*(\S.*)|[(（]([^()（）]+)[)）])\Z"
+)
+_ARROW_VERB = re.compile(rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,60}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}})\Z")
+_ENDS = re.compile(  # "Relation 1: Quay – Fund"
+    rf"\A[\W\d_]*relation(?:ship)?[\d *_`\"]*[:：][ *_`\"]*(\S.{{0,120}}?)\s*(?:{_ARROW}|\s[-–—]\s)"
+    r"\s*(\S.{0,120}?)[ *_`\"]*\Z",
+    re.IGNORECASE,
 )
 _DASHED = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：–—-]{1,40}?)\s+[-–—]\s+(\S.*)\Z")
 _ELEMENT = re.compile(r"<(entity|relation(?:ship)?|node|edge)(\s[^<>]{0,1000})?(/?)>", re.IGNORECASE)
@@ -89,6 +99,10 @@ def _split_labeled(lines: list[str]) -> Iterator[dict[str, str]]:
     heading = ""
     for line in chain.from_iterable(map(_split_inline, lines)):
         found = _LABEL.match(line)
+        if ends := _ENDS.match(line):
+            yield record
+            record, heading = {"source": _strip_marks(ends[1]), "target": _strip_marks(ends[2])}, ""
+            continue
         if not found:
             if titled := _TITLE.match(line):
                 yield record
@@ -169,9 +183,9 @@ def _collect_items(lines: list[str]) -> Iterator[tuple[bool, str]]:
             continue
         heading = _HEADING.match(line)
         if heading:
-            section = heading[1].lower()
+            section = "entities" if heading["entity"] else "relations"
         elif section and _ITEM.match(line):
-            yield section.startswith(("relation", "edge")), _strip_marks(_ITEM.sub("", line))
+            yield section == "relations", _strip_marks(_ITEM.sub("", line))
 
 
 def _parse_entity(item: str) -> Mention | None:
@@ -185,6 +199,8 @@ def _parse_entity(item: str) -> Mention | None:
 
 
 def _parse_relation(item: str) -> Link | None:
+    if (verb := _ARROW_VERB.match(item)) is not None:
+        return build_link(verb[1], verb[3], verb[2], state_triple(verb[1], verb[2], verb[3]))
     found = _ARROWS.match(item)
     if found:
         return build_link(found[1], found[2], "", found[3] or found[4] or "")

@@ -42,6 +42,7 @@ _GLUED = re.compile(r"\A[\W\d_]{0,8}(entity|relation(?:ship)?)(?:[\W_]{0,7}[\s<>
 _NUMBERED = re.compile(r"\A(entity|relation(?:ship)?)\s?\d{1,3}\s?[:.)]\s{0,3}(?=\S)", re.IGNORECASE)
 _KIND = re.compile(r"entity|relation(?:ship)?", re.IGNORECASE)
 _TYPED_NAME = re.compile(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (Type)"
+_ARROW_ENDS = re.compile(r"\A(.{1,120}?)\s*(?:-{1,2}>|[→⟶⇒])\s*(.{1,120})\Z")  # both ends in one field
 _NUMBER = re.compile(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)]?\Z")
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
@@ -164,6 +165,8 @@ def _repair_entity(fields: Sequence[str]) -> list[str]:
 def _repair_relation(fields: Sequence[str]) -> list[str]:
     """A relation without its keywords, with several, with several ends, or with a weight."""
     tag, *rest = fields
+    if len(rest) < MENTION_FIELDS and (both := _ARROW_ENDS.match(rest[0])):
+        rest = [both[1], both[2], *rest[1:]]
     has_weight = len(rest) >= MENTION_FIELDS and _NUMBER.fullmatch(rest[-1]) is not None
     rest = rest[:-1] if has_weight else rest
     if len(rest) < MENTION_FIELDS - 1:

@@ -54,7 +54,9 @@ _LAST_MARK = Marks((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _LAST_MARK_START = Beginnings((*_INNER_OPENINGS, *_LONE_CLOSINGS, *ANSWER_CLOSINGS))
 _MAX_MARK = max(map(len, (*_OPENINGS, *_LONE_CLOSINGS, *ANSWER_OPENINGS, *ANSWER_CLOSINGS)))
 _NEVER = Marks(())
-_CLOSING_OF = {notation: Marks(notation.closing) for notation in NOTATIONS}
+_CLOSING_OF = {  # a template may end with its own mark what a model began with a heading
+    notation: Marks((*notation.closing, *(_LONE_CLOSINGS if notation.needs_end else ()))) for notation in NOTATIONS
+}
 _EDGE_OF = {notation: Marks((*notation.opening, *notation.closing)) for notation in NOTATIONS}
 
 
@@ -117,7 +119,7 @@ class ThinkingFilter:
         self._taken_back: list[str] = []
         self._put_aside = ""  # what is thoughts only if an answer follows
         self._before = ""  # the last visible character
-        self._code = _CodeTracker()
+        self._code = CodeTracker()
         self._shown: list[str] = []
 
     @property
@@ -193,7 +195,9 @@ class ThinkingFilter:
         if not notation.needs_end:
             return self._begin_thinking(notation, rest)
         self._closing, self._notation = _CLOSING_OF[notation], notation
-        return self._enter(_Stage.BLOCK, mark + rest)
+        self._enter(_Stage.BLOCK, mark + rest)
+        self._scanned = len(mark.rstrip())
+        return True
 
     def _read_head(self, *, after: bool) -> bool:
         head = self._buffer[self._scanned :].lstrip(_BLANKS)
@@ -290,7 +294,7 @@ class ThinkingFilter:
         found = self._closing.search(self._buffer, self._scanned)
         needs_end = self._notation is not None and self._notation.needs_end
         if found is None:
-            self._scanned = max(0, len(self._buffer) - _MAX_MARK)
+            self._scanned = max(self._scanned, len(self._buffer) - _MAX_MARK)
             if len(self._buffer) <= MAX_BLOCK_CHARACTERS:
                 return False
             if needs_end:
@@ -318,7 +322,7 @@ class ThinkingFilter:
         return self._code.at_line_start
 
 
-class _CodeTracker:
+class CodeTracker:
     """Whether the end of a text is within a span of code or a fence."""
 
     def __init__(self) -> None:

@@ -17,7 +17,8 @@ reason reasoning reasoning_content reflection scratchpad analysis cot chain_of_t
 inner_monologue internal_monologue internal_thoughts inner_thoughts inner_thought internal_reasoning thought_process
 thinking_process reasoning_process reasoning_steps deliberation deliberate ponder pondering contemplation
 self_reflection self_critique brainstorm brainstorming
-antthinking deepthink seed:think mm:think longcat_think
+antthinking ant_thinking deepthink seed:think mm:think longcat_think minimax:think
+思考 思考過程 gedanken überlegung denkprozess réflexion raisonnement razonamiento pensamiento raciocínio pensamento
 """
 # Tags that a text may have too: thoughts only at the very start of a reply.
 _HEAD_TAGS = ("plan", "planning", "draft", "drafting", "internal", "inner", "scratch", "contemplate", "introspection")
@@ -40,7 +41,7 @@ _COMPOUND_TAGS = tuple(
 )
 _ASIDES = tuple(f"{mark}({word}:" for mark in ("", "*") for word in _MIXED_TAGS)
 _PIPES = ("thinking", "think", "reasoning", "thought")
-_WIDE_BRACKETS = (("＜", "＞"), ("〈", "〉"), ("《", "》"))
+_WIDE_BRACKETS = (("＜", "＞"), ("〈", "〉"), ("《", "》"), ("【", "】"))
 # Headings of thoughts and of the answer behind them, in the languages of the bot.
 _THOUGHT_HEADINGS = (
     *("thinking", "thoughts", "thought", "thought process", "thinking process", "reasoning", "internal reasoning"),
@@ -65,6 +66,18 @@ _DETAILS = tuple(
         "show thinking",
         "show reasoning",
     )
+)
+# Thoughts in a quotation, which a blank line ends.
+_QUOTED = (
+    *(
+        f"> {begin}{word}{end}\n"
+        for word in ("thinking", "reasoning", "thought process", "thoughts")
+        for begin, end in (
+            *(("**", "**"), ("*", "*"), ("*", "...*"), ("**", "...**"), ("**", ":**"), ("", ":"), ("", "...")),
+            *(("💭 ", ""), ("💭 **", "**")),
+        )
+    ),
+    *(f"*thinking{dots}*\n\n> " for dots in ("...", "…")),
 )
 _COMMENTS = tuple(
     f"<!--{gap}{word}" for gap in ("", " ") for word in ("think", "thought", "reasoning", "internal", "scratchpad")
@@ -157,9 +170,14 @@ NOTATIONS = (
     Notation(("<｜begin▁of▁thinking｜>", "<｜think｜>"), ("<｜end▁of▁thinking｜>", "<｜/think｜>")),
     Notation((), ("</details>",), _DETAILS),
     Notation((), ("-->",), _COMMENTS),
+    Notation((), ("...done thinking.", "…done thinking."), ("thinking...\n", "thinking…\n"), needs_end=True),  # Ollama
+    Notation((), ("\n\n",), _QUOTED, nests=False, needs_end=True),
     Notation(
         (),
-        tuple(f"\n{heading}" for heading in (*_headings(_ANSWER_HEADINGS), *_inline(_ANSWER_HEADINGS))),
+        (
+            *(f"\n{heading}" for heading in (*_headings(_ANSWER_HEADINGS), *_inline(_ANSWER_HEADINGS))),
+            *("【/思考】", "【／思考】"),
+        ),
         (*_headings(_THOUGHT_HEADINGS), *_inline(_THOUGHT_HEADINGS)),
         nests=False,
         needs_end=True,

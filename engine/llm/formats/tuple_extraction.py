@@ -47,7 +47,9 @@ _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of t
 ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
 END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
 _TORN_ROW = re.compile(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with the delimiter continues the one before
-_NEXT_ROW = re.compile(r"(?:<br ?/?>|;|(?<=[.!?。]),?)[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
+_NEXT_ROW = re.compile(
+    r"(?:<br ?/?>|;|##|(?<=[.!?。]),?)[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE
+)
 _ROW_END = "##"  # between rows of the former format of LightRAG
 _ROW_JOINT = re.compile(r"\)[ \t]{0,8}##[ \t]{0,8}(?=\()")
 

@@ -9,6 +9,7 @@ from engine.errors import InvalidReply, NothingGiven
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, Completion
 from engine.llm.formats.outcomes import Outcome, judge_object, judge_text, quote_start
 from engine.llm.prompts import render_text_rest
+from engine.llm.wire.json_answer import unwrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -68,11 +69,12 @@ class JudgedCalls:
                 if is_last:
                     raise
                 continue
-            outcome = judge_text(reply.text, is_cut_off=reply.is_cut_off)
+            text = unwrap_text(reply.text)
+            outcome = judge_text(text, is_cut_off=reply.is_cut_off)
             self.observe(request.purpose, outcome)
             if outcome in {Outcome.FACTS, Outcome.CUT_OFF} or is_last:
                 break
-        return reply.text, outcome
+        return text, outcome
 
 
 def join_parts(text: str, rest: str) -> str:

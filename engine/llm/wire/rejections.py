@@ -90,6 +90,7 @@ _NO_MODEL = _any_of(
     r"\bmodel\b[^.;]{0,120}end of (its )?life|model_decommissioned|model_not_(found|available)|\bmodel not exist",
     r"\bmodel\b[^.;,]{0,60} is not (available|accessible|active)\b(?! (at|right|now|yet|temporarily|currently|in))",
     r"\b(has been|is|was) (deprecated|retired|decommissioned) and (is |was )?(no longer|not|un)",
+    r"no endpoints found for [\w.-]+/",
     r"no models? (is |are |has been )?(currently )?loaded|\bmodel (deprecated|removed|retired)\b|模型不存在",
 )
 _BAD_KEY = _any_of(
@@ -111,7 +112,7 @@ _ROLE = _any_of(
     rf"{_NO}(support|enabl|allow|accept|expect)\w*\W.{{0,60}}(system\W+(role|message|prompt|instruction)|role\W+system)",
     r"(may|must|can|should) ?not (contain|include|have|use|start with) (a |any |the )?"
     r"(system|developer)[ _]?(role|message)",
-    r"developer instruction|roles? must alternate|only user,? (and|or) assistant",
+    r"developer instruction|roles? must alternate|only user,?( and| or)? assistant|roles are supported, got",
     r"first message must be (from )?(the )?user",
     r"(unexpected|invalid|unknown|unsupported) (message )?role|\brole\b.{0,40}\bsystem\b.{0,40}(not|n.t|invalid)",
     r"messages?\[?\W?\d*\W{0,3}role\W.{0,40}not support",
@@ -140,7 +141,7 @@ _PARAMETER = _any_of(
     r"\b(temperature|top_p|top_k|max_\w{0,20}tokens|\w{1,20}_penalty) must be",
     r"(the|is) maximum allowed|can only be (defined|specified|set|used)|valid range",
     r"only [\w.]{1,40} ?[=:] ?\S{1,20} (is|are) (allowed|supported|permitted|valid|accepted)",
-    r"should be (less than|greater than|a valid|one of|in [\[(]|within|between|at most|at least)",
+    r"should be (less than|greater than|a valid|one of|in [\[(]|within|between|at most|at least)|input should be ['\"]",
     r"(is )?only (allowed|valid|available|supported) (when|with|if|for)|is not one of|not a valid (value|choice)",
     r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
 )
@@ -252,9 +253,11 @@ def read_rejection(text: str, status: int | None) -> Rejection:
 
 
 def _read_server_error(text: str) -> Rejection:
-    """What is wrong with the server itself: only its grammar or its machine are no passing failures."""
+    """What is wrong with the server itself: only its grammar, its template or its machine are no passing failures."""
     if _LOCAL_GRAMMAR.search(text):
         return Rejection("settings", RESPONSE_FORMAT, not _ONE_REPLY.search(text))
+    if _ROLE.search(text):  # a chat template that raises an exception
+        return Rejection("settings", SYSTEM_ROLE)
     return Rejection("settings" if _MACHINE.search(text) else "")
 
 

@@ -26,16 +26,17 @@ class PieceId(NamedTuple):
 class SourceChoice:
     """The pieces chosen so far, and what they cost. `texts` are distinct chunks, the best first.
 
-    `measure`: the tokens of a piece in the prompt. `max_chunks`: chunks that pieces may come from, at most.
+    `measure`: the tokens of a piece in the prompt, below another piece of its chunk or as the first. `max_chunks`:
+    chunks that pieces may come from, at most.
     """
 
     texts: Sequence[ChunkText]
-    measure: Callable[[PieceText], int]
+    measure: Callable[[PieceText, PieceText | None], int]
     max_chunks: int
     tokens: int = 0
     chosen: set[PieceId] = field(default_factory=set)
     chunks: set[int] = field(default_factory=set)
-    _sizes: dict[PieceId, int] = field(default_factory=dict)
+    _sizes: dict[tuple[PieceId, bool], int] = field(default_factory=dict)
     _by_id: dict[int, ChunkText] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -53,16 +54,18 @@ class SourceChoice:
         new = place.chunk not in self.chunks
         if (new and len(self.chunks) >= min(max_chunks, self.max_chunks)) or self.tokens + self.size(place) > budget:
             return False
+        self.tokens += self.size(place)
         self.chosen.add(place)
         self.chunks.add(place.chunk)
-        self.tokens += self.size(place)
         return True
 
     def size(self, place: PieceId) -> int:
-        """The tokens of a piece in the prompt."""
-        if place not in self._sizes:
-            self._sizes[place] = self.measure(self.piece(place))
-        return self._sizes[place]
+        """The tokens of a piece in the prompt, beside those that are chosen."""
+        key = place, place.chunk in self.chunks
+        if key not in self._sizes:
+            near = PieceId(place.chunk, place.position - 1 if place.position else 1)
+            self._sizes[key] = self.measure(self.piece(place), self.piece(near) if key[1] else None)
+        return self._sizes[key]
 
     def piece(self, place: PieceId) -> PieceText:
         return self._by_id[place.chunk].pieces[place.position]

@@ -127,6 +127,12 @@ async def test_a_summary_tells_that_a_model_does_not_think(stub: StubProvider) -
     assert len([piece async for piece in language.answer(make_prompt(), UsageMeter())]) > 1
 
 
+async def test_marks_of_turns_and_what_follows_them_are_not_shown(stub: StubProvider) -> None:
+    stub.reply("<|im_start|>assistant\nAda runs it [1].<|im_end|>\n<|im_start|>user\nWho else?")
+    assert await answer_text(stub.language()) == "Ada runs it [1]."
+    assert await stub.language().summarize([ADA], UsageMeter()) == ["Ada runs it [1]."]
+
+
 async def test_a_thinking_model_that_is_cut_off_shows_none_of_its_thoughts(stub: StubProvider) -> None:
     stub.reply("Let me read the first source, and then the second one.")
     stub.fail(Fault("length"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.llm.source_lines import SHORT_TEXT, render_source
+from engine.llm.source_lines import SHORT_TEXT, render_source, render_sources
 from engine.models import Source
 
 MOMENT = datetime(2026, 5, 7, 14, 20, tzinfo=UTC)
@@ -79,3 +79,29 @@ def test_sources_that_differ_in_one_part_are_told_apart(text: str) -> None:
     rendered = {render_source(replace(source, **{name: value})) for name, value in others.items()}
     assert len({render_source(source), *rendered}) == len(others) + 1
     assert render_source(replace(source, space="t", number=5)) == render_source(source).replace("[4]", "[5]", 1)
+
+
+def test_a_source_leaves_out_what_it_shares_with_the_one_above() -> None:
+    first = make_source(THREAD, "Ada Byron, 2026-05-07 14:20", "Ada Byron", text="[2026-05-07 14:20] Ada Byron: Rain.")
+    later = MOMENT + timedelta(minutes=1), MOMENT + timedelta(days=1)
+    minutes = [f"{time:%Y-%m-%d %H:%M}" for time in later]
+    lines = [
+        replace(first, label=f"Bob, {minute}", author="Bob", time=time, text=f"[{minute}] Bob: Oh.")
+        for time, minute in zip(later, minutes, strict=True)
+    ]
+    assert render_sources([first, *lines, replace(first, document="e"), make_source("Rules", "", text="Text")]) == [
+        f"[4] ({THREAD}, Ada Byron, 2026-05-07 14:20 UTC) Rain.",
+        "[4] (Bob, 14:21) Oh.",
+        "[4] (Bob, 2026-05-08 14:20 UTC) Oh.",
+        f"[4] ({THREAD}, Ada Byron, 2026-05-07 14:20 UTC) Rain.",
+        "[4] (Rules, 2026-05-07 14:20 UTC) Text",
+    ]
+
+
+def test_the_pages_of_a_file_name_it_once() -> None:
+    day = datetime(2026, 5, 7, tzinfo=UTC)
+    places: list[tuple[str, datetime | None]] = [("p. 1", day), ("p. 2", day), ("p. 3", None)]
+    pages = [make_source(label=label, time=time, text="Text") for label, time in places]
+    heads = "Guide, p. 1, 2026-05-07", "p. 2", "p. 3, undated"
+    assert render_sources(pages) == [f"[4] ({head}) Text" for head in heads]
+    assert render_sources([make_source(label="", text="Text")] * 2)[1] == "[4] (Guide, 2026-05-07 14:20 UTC) Text"

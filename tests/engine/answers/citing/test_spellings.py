@@ -33,14 +33,15 @@ ONE = """
 , Source 2¦ (citation 2)¦[source 2](#source-2)
 (message 2)¦(siehe Nachricht 2)¦(véase el mensaje 2)¦(voir message 2)¦(ver mensagem 2)¦（メッセージ2）¦（資料2を参照）
 (source n° 2)¦(s. Quelle 2)¦<sup><a>2</a></sup>¦<sup><a href="#k">[2]</a></sup>¦②¦^2¦^[2]¦^(2)¦^{2}
-{2}¦<2>¦[2, 07:40]¦[2, 2026-05-09]
+{2}¦<2>¦[2, 07:40]¦[2, 2026-05-09]¦[source: 2, 07:40]¦[Doc. 2, p. 4]¦[2, §3]¦[evidence 2]¦[footnote 2]¦[Fußnote 2]
+[D2]¦[@2]¦❷¦(fuente n.º 2)
 """
 TWO = """
 [1, 2]¦[1; 2]¦[1|2]¦[1/2]¦[1+2]¦[1 2]¦[1 and 2]¦[1 und 2]¦[1 y 2]¦[1 et 2]¦[1 e 2]¦[1と2]¦[Sources 1 & 2]¦[S1, S2]
 [Source 1, Source 2]¦[Source 1; 2]¦(1, 2)¦(1)(2)¦(Sources 1 and 2)¦(Quellen 1 und 2)¦^[1][2]^¦[1–2]¦[1 to 2]¦[1..2]
 [1]–[2]¦[1] - [2]¦[1～2]¦[1〜2]¦¹⁻²
 [1 bis 2]¦[1 a 2]¦[1 à 2]¦[Data: Sources (1, 2); Entities (3)]¦, sources 1 and 2¦<sup>1,2</sup>¦\\citep{1,2}¦[1],[2]
-{1}{2}¦<1><2>¦[1・2]¦①②¦^1,2¦(messages 1 and 2)¦(Nachrichten 1, 2)
+{1}{2}¦<1><2>¦<sup>1</sup><sup>2</sup>¦[1・2]¦①②¦^1,2¦(messages 1 and 2)¦(Nachrichten 1, 2)
 """
 
 
@@ -126,6 +127,7 @@ def test_a_number_that_means_something_else_stays_text(text: str) -> None:
         ("Press [2] to light it.", "Press (2) to light it."),
         ("Raum [3] ist kalt.", "Raum (3) ist kalt."),
         ("In the array a[3] stands the heat.", "In the array a`[3]` stands the heat."),
+        ("In the array a[2] or b[3] stands it.", "In the array a`[2]` or b`[3]` stands it."),
         ("Read rows[1] = b[2] or i[3] + 1.", "Read rows`[1]` = b`[2]` or i`[3]` + 1."),
     ],
 )
@@ -243,3 +245,24 @@ def test_the_time_grows_with_the_text(unit: str) -> None:
 
 def test_a_label_with_a_number_on_its_own_line_is_a_citation() -> None:
     assert cite(f"{KILN}.\nSource: 2") == (f"{KILN}.\nSource [1]", (2,))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("**Source:** 2", "**Source:** [1]"),
+        ("**Quelle**: 2", "**Quelle**: [1]"),
+        ("*Fuentes utilizadas:* 2.", "*Fuentes utilizadas:* [1]."),
+        ("- Source: **2**", "- Source: **[1]**"),
+        ("_Source: 2_", "_Source [1]_"),
+        ("**出典：** 2", "**出典：** [1]"),
+        ("References: 2", "References [1]"),
+    ],
+)
+def test_a_label_that_stands_out_is_one_too(line: str, expected: str) -> None:
+    assert cite(f"{KILN}.\n\n{line}") == cite(f"{KILN}.\n\n{line}", step=1) == (f"{KILN}.\n\n{expected}", (2,))
+
+
+@pytest.mark.parametrize("text", ["**Sources:** 2 pages of notes", "The book has references: 3"])
+def test_a_label_with_a_count_is_text(text: str) -> None:
+    assert cite(text) == cite(text, step=1) == (text, ())

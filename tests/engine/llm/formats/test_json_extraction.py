@@ -27,6 +27,7 @@ FULL = Extraction((ALICE, BOB), (KNOWS,))
 
 ENDS = ['"Bob"', '"Bob", "type"', '"Bob", "type": "Person", "descr']
 CUT = '{"entities": [{"name": "Alice", "type": "Person", "description": "A clerk"}, {"name": '
+UNTYPED = Mention("Alice", "other", "no type")
 BROKEN_ITEMS = {
     "entities": [
         {"name": "Alice", "description": "no type"},
@@ -74,7 +75,7 @@ NO_OBJECTS += ['{"relationships": 3}', "", "null", "I found nothing.", "{", "{}"
         pytest.param(f"{{}} hm</think>{OBJECT}", FULL, id="thinking without an opening tag"),
         *(pytest.param(CUT + end, Extraction((ALICE,)), id=end) for end in ENDS),
         *(pytest.param(reply, Extraction(), id=f"no object {reply[:24]}") for reply in NO_OBJECTS),
-        pytest.param(json.dumps(BROKEN_ITEMS), Extraction((BOB,), (KNOWS,)), id="broken items"),
+        pytest.param(json.dumps(BROKEN_ITEMS), Extraction((UNTYPED, BOB), (KNOWS,)), id="broken items"),
         pytest.param(UNSTORABLE, Extraction((Mention("Al", "person", "x"),)), id="escapes that cannot be stored"),
     ],
 )
@@ -196,3 +197,21 @@ def test_an_identifier_is_a_name_where_it_reads_like_one() -> None:
     reply = '{"nodes": [{"id": "%s", "type": "Location", "description": "long"}]}'
     assert [mention.name for mention in parse_json_extraction(reply % "Long Quay").mentions] == ["Long Quay"]
     assert parse_json_extraction(reply % "n1") == Extraction()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '[{"subject": "Ada", "predicate": "works at", "object": "Quay"}]',
+        '{"nodes": [{"id": "Ada"}], "edges": [{"from": "Ada", "to": "Quay", "label": "WORKS_AT"}]}',
+        '{"relations": [{"head": "Ada", "relation": "works at", "tail": "Quay"}]}',
+    ],
+)
+def test_a_triple_states_what_its_parts_say(reply: str) -> None:
+    (link,) = parse_json_extraction(reply).links
+    assert (link.source, link.target, link.description) == ("Ada", "Quay", "Ada works at Quay")
+
+
+def test_an_entity_without_a_type_is_one() -> None:
+    (mention,) = parse_json_extraction("{'entities': [{'name': 'Quay', 'type': None, 'description': 'long'}]}").mentions
+    assert (mention.name, mention.type) == ("Quay", "other")

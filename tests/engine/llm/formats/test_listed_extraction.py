@@ -23,6 +23,14 @@ LISTS = [
         "Relationships:\n* Lamp Guild - Quay: lights it."
     ),
 ]
+FOREIGN = [
+    (
+        f"### {entities}\n\n#### **Organization**\n- **Lamp Guild**：lights the quay.\n\n#### Location\n"
+        "- Quay: is long.\n\n"
+        f"### {relations}\n- Lamp Guild → Quay：lights it."
+    )
+    for entities, relations in [("识别的实体", "关系"), ("Entitäten", "Beziehungen"), ("エンティティ", "関係")]
+]
 LABELED = [
     (
         "1.  Entity: Lamp Guild\n    * Entity Name: Lamp Guild\n    * Entity Type: Organization\n"
@@ -117,3 +125,29 @@ def test_tables_and_elements_give_their_facts(reply: str) -> None:
 )
 def test_other_tables_and_damaged_ones_give_none(reply: str) -> None:
     assert parse_tuples(reply) == Extraction()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        (
+            "**Entity 1:** Quay\n- **Description:** is long.\n\n"
+            "**Relation 1:** Lamp Guild ↔ Quay\n- **Description:** lights it."
+        ),
+        "Entity: Quay\nDescription: is long.\n\nRelation: Lamp Guild - Quay\nDescription: lights it.",
+    ],
+)
+def test_the_ends_of_a_relation_may_stand_behind_its_label(reply: str) -> None:
+    assert parse_tuples(reply).links == (LIGHTS,)
+
+
+def test_a_verb_between_arrows_is_a_relation() -> None:
+    reply = "**Relations**\n1. **Lamp Guild** → lights → **Quay**"
+    assert parse_tuples(reply).links == (Link("Lamp Guild", "Quay", "lights", "Lamp Guild lights Quay"),)
+
+
+@pytest.mark.parametrize("reply", FOREIGN)
+def test_headings_of_other_languages_begin_lists(reply: str) -> None:
+    found = parse_tuples(reply)
+    assert [mention.name for mention in found.mentions] == ["Lamp Guild", "Quay"]
+    assert found.links == (LIGHTS,)

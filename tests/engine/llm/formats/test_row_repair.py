@@ -131,10 +131,15 @@ def test_rows_of_the_former_format_may_stand_on_one_line() -> None:
     assert [mention.name for mention in parse_tuples(reply).mentions] == ["Lamp Guild", "Quay"]
 
 
-@pytest.mark.parametrize("joint", ["<br>", "; ", " "])
+@pytest.mark.parametrize("joint", ["<br>", "; ", " ", "##"])
 def test_rows_may_be_joined_by_other_marks(joint: str) -> None:
     rows = row("entity ~ Quay ~ Location ~ It is long."), row("entity ~ Tar ~ Artifact ~ It is sold.")
     assert [mention.name for mention in parse_tuples(joint.join(rows)).mentions] == ["Quay", "Tar"]
+
+
+def test_a_relation_may_have_both_ends_in_one_field() -> None:
+    text = "relation ~ Lamp Guild -> Quay ~ lighting ~ Lamp Guild lights the Quay."
+    assert parse_tuples(row(text)) == Extraction((), (LIGHTS,))
 
 
 def test_numbered_rows_with_another_separator_are_rows() -> None:

@@ -37,6 +37,12 @@ async def test_a_summary_that_was_cut_off_is_continued(stub: StubProvider) -> No
         await stub.language().summarize([WEIR], UsageMeter())
 
 
+async def test_a_summary_in_an_object_is_its_text(stub: StubProvider) -> None:
+    stub.reply('```json\n{"entity": "Weir", "summary": "It is old."}\n```', '{"weir": "old"}')
+    assert await stub.language().summarize([WEIR], UsageMeter()) == ["It is old."]
+    assert await stub.language().summarize([WEIR], UsageMeter()) == ['{"weir": "old"}']
+
+
 async def test_a_question_that_was_not_rewritten_is_sent_again_once(stub: StubProvider) -> None:
     stub.reply("Sure, here are keywords!", QUERY)
     query = await stub.language().rewrite_query("Who tends it?", (), UsageMeter())

@@ -50,6 +50,8 @@ def test_a_limit_of_the_rate_is_no_lack_of_money(text: str) -> None:
         ("System role is not supported by this template", "system"),
         ("The model doesn't support system instructions", "system"),
         ("Roles must alternate user/assistant/user", "system"),
+        ("Only user, assistant and tool roles are supported, got system.", "system"),
+        ("reasoning_effort: Input should be 'low', 'medium' or 'high'", "reasoning_effort"),
         ("Developer instruction is not enabled for models/tiny", "system"),
         ("Unsupported value: 'temperature' does not support 0.3", "temperature"),
         ("Invalid 'temperature': it is above the maximum", "temperature"),
@@ -200,3 +202,12 @@ def test_the_words_around_a_quotation_count() -> None:
     error = {"error": {"message": 'Unsupported parameter: "temperature"', "input": SAID, "code": "credit balance"}}
     assert read_rejection(own_words(json.dumps(error)), 400).cause == "credit"
     assert read_rejection(own_words('property "sparkle" is unsupported'), 400).cause == "settings"
+
+
+def test_a_template_that_refuses_a_role_says_so_as_a_failure_of_the_server() -> None:
+    found = read_rejection("Jinja Exception: System role not supported", 500)
+    assert (found.cause, found.parameter) == ("settings", "system")
+
+
+def test_a_gateway_without_the_model_names_it() -> None:
+    assert read_rejection("No endpoints found for mill/stone-7b:free.", 404).cause == "model"

@@ -14,7 +14,7 @@ def choose(
     question: str, *rows: RowCandidate, shown: int = 1, tokens: int = 200, chunks: int = 9
 ) -> tuple[dict[int, str], list[int]]:
     """The rows chosen when the first chunks are sources, and the chunks that are sources then."""
-    choice = SourceChoice(CHUNKS, lambda piece: len(piece.text), chunks)
+    choice = SourceChoice(CHUNKS, lambda piece, _: len(piece.text), chunks)
     choice.fill(order_pieces(CHUNKS[:shown], {}), 10**6, chunks)
     budget = RowBudget(tokens, 10**6, chunks, lambda _, text: len(text))
     found = RowChoice(rows, choice, budget, question).choose()

@@ -15,7 +15,7 @@ TALK, RULES = make_chunk(1, "aaaa", "bb", "cc"), make_chunk(2, "dddddd", "e")
 
 
 def choose(budget: int, chunks: int = 9) -> SourceChoice:
-    choice = SourceChoice([TALK, RULES], lambda piece: len(piece.text), chunks)
+    choice = SourceChoice([TALK, RULES], lambda piece, _: len(piece.text), chunks)
     choice.fill(order_pieces([TALK, RULES], {}), budget, chunks)
     return choice
 
