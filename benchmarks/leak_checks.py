@@ -1,9 +1,9 @@
 """Take every check of an audience away in turn, and see whether the test for leaks notices.
 
 `python -m benchmarks.leak_checks [--only NAME …] [--quick]`. Checks are found, not listed by hand: what decides who may
-read, ask or manage, in each module that calls it, and each clause of the ledger that keeps a query within a scope. A child
-process takes one check away and tests an empty store with embedded skills and hashed vectors. Exits with 1 if a check
-is missed that `ACCEPTED` does not name.
+read, ask or manage, in each module that calls it, and each clause of the ledger that keeps a query within a scope. A
+child process takes one check away and tests an empty store with embedded skills and hashed vectors. Exits with 1 if a
+check is missed that `ACCEPTED` does not name.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from bot.platform.events import MessageReceived, WorkspaceLeft
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location, Person
 from bot.store import Subject
-from bot.store.audit.log import AuditFilter
+from bot.store.access.audit_log import AuditFilter
 from bot.store.review.experts import Expert
 from bot.store.schedules.digests import Digest
 from bot.store.sqlite_file import SqliteStore

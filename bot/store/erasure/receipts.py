@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bot.store.audit.log import append_event
+from bot.store.access.audit_log import append_event
 from bot.store.models import Subject
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from bot.store.audit.chain import AuditEvent
+    from bot.store.access.audit_chain import AuditEvent
     from bot.store.database import Database, Row
     from engine import Clock
     from engine.storage.sql.connection import Connection

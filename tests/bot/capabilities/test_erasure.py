@@ -25,7 +25,7 @@ from bot.ingest.sync.retention import Retention
 from bot.platform.events import WorkspaceLeft
 from bot.platform.models import Location
 from bot.store import Subject
-from bot.store.audit.log import AuditFilter
+from bot.store.access.audit_log import AuditFilter
 from bot.store.schedules.retention import RetentionRecord
 from engine.errors import InvalidQuestion, NotFound, StoreError
 from tests.bot.answers.renewal.test_renewer import renew

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typer.testing import CliRunner
 
 from bot.__main__ import app
-from bot.cli.overviews.panels import PANELS
+from bot.cli.panels import PANELS
 
 
 def test_each_command_is_in_one_panel() -> None:
