@@ -31,6 +31,7 @@ REASONS = {
     "bot/monitoring/watchdog.py": "without it the process ends",
     "bot/rpc/lifecycle.py": "its end cancels the block, and the timer ends the process",
     "bot/monitoring/probes.py": "whoever asks is told of the failure",
+    "bot/rpc/socket.py": "its failure ends the server, which awaits it",
     "bot/rpc/session.py": "its end is observed, and raised in the block",
     "bot/capabilities/maintenance/archive_key.py": "its failure is raised where the stream is read or closed",
     "bot/capabilities/ingest/ingest.py": "every result is taken, or awaited at the end",
