@@ -57,7 +57,9 @@ def _show_version(context: typer.Context, *, checks: bool) -> None:
 @app.callback(invoke_without_command=True)
 def common(
     context: typer.Context,
-    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Data directory.", show_default=False)] = None,
+    data_dir: Annotated[  # whether it can be read is checked with the settings, which say what to do
+        Path | None, typer.Option("--data-dir", help="Data directory.", show_default=False, readable=False)
+    ] = None,
     env_file: Annotated[
         Path | None,
         typer.Option(

@@ -54,9 +54,22 @@ def read_variables(file: Path) -> Mapping[str, str]:
         ) from error
 
 
+def is_settings_file(file: Path) -> bool:
+    """Whether there is such a file. Raises BadSetting if its folder cannot be looked at."""
+    try:
+        return stat.S_ISREG(file.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise BadSetting(
+            f"{file.parent} cannot be read: {error.strerror}.",
+            hint="Run this as the user whose folder it is, or choose another one with --data-dir.",
+        ) from error
+
+
 def check_env_file(file: Path) -> Path:
     """Check that a named file exists. Raises BadSetting."""
-    if not file.is_file():
+    if not is_settings_file(file):
         raise BadSetting(f"There is no file {file}.", hint="--env-file expects a file with one setting per line.")
     return file
 
@@ -64,7 +77,7 @@ def check_env_file(file: Path) -> Path:
 def find_env_file(data_dir: Path) -> Path | None:
     """The .env file of a data directory, if it exists. Raises BadSetting if other users could have written it."""
     file = data_dir / ENV_FILE_NAME
-    if not file.is_file():
+    if not is_settings_file(file):
         return None
     for path in (data_dir, file):
         check_writers(path)
@@ -281,7 +294,7 @@ def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:
 
 def load_present_settings(file: Path, **overrides: Any) -> Settings:
     """Load the settings as `load_settings` does with this file, which need not exist. Raises BadSetting."""
-    return _read_settings(file if file.is_file() else None, overrides)
+    return _read_settings(file if is_settings_file(file) else None, overrides)
 
 
 def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:

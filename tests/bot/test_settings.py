@@ -14,7 +14,7 @@ from adapters.discord.settings import DiscordSettings
 from adapters.slack.settings import SlackSettings
 from bot.errors import BadSetting
 from bot.server import configured_platforms, serve
-from bot.settings import Settings, list_unknown_variables, list_unread_lines, load_settings
+from bot.settings import Settings, list_unknown_variables, list_unread_lines, load_present_settings, load_settings
 from engine.clock import SYSTEM_CLOCK
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
@@ -148,6 +148,15 @@ def test_a_named_file_that_cannot_be_read_is_refused(tmp_path: Path, content: by
         (tmp_path / "odd").write_bytes(content)
     with pytest.raises(BadSetting, match=words):
         load_settings(tmp_path / "odd")
+
+
+def test_a_folder_that_cannot_be_looked_at_is_named_with_a_hint(tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 300)  # too long a name is refused to every user, as a locked folder is to others
+    with pytest.raises(BadSetting, match="cannot be read") as error:
+        load_settings(data_dir=folder)
+    assert "--data-dir" in error.value.hint
+    with pytest.raises(BadSetting, match="cannot be read"):
+        load_present_settings(folder / ".env")
 
 
 def test_lines_that_are_no_settings_are_named_once_and_not_repeated(
