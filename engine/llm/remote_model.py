@@ -38,7 +38,7 @@ from engine.llm.prompts import (
 )
 from engine.llm.replies.extraction import Extractor, Gleaning, GleaningRule
 from engine.llm.replies.texts import EVENT_KEYS, QUERY_KEYS, JudgedCalls
-from engine.llm.wire.turn_marks import TurnFilter
+from engine.llm.wire.answer_text import AnswerText
 from engine.options import ContextWindow
 from engine.scheduling.feature_breaker import FeatureBreaker
 
@@ -209,7 +209,7 @@ class LiteLLMModel:
     async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         model = self.config.answer_model.with_model(prompt.model)
         known, has_text = self.client.thinking_models, False
-        thinking, turn = known.open_filter(model), TurnFilter()
+        thinking, shown = known.open_filter(model), AnswerText()
         thoughts = self.client.limit_thinking(model.model)
         overview = prompt.context.overview
         days = f"{overview.days}\n\n" if overview and overview.days else ""
@@ -218,7 +218,7 @@ class LiteLLMModel:
         try:
             async with aclosing(self.client.stream(request, meter)) as deltas:
                 async for delta in deltas:
-                    text = turn.feed(thinking.feed(delta))
+                    text = shown.feed(thinking.feed(delta))
                     may_think = known.may_be_thinking(model)
                     if text or (delta.strip() and thinking.holds_text(may_think=may_think)):
                         thoughts.record_text()
@@ -228,13 +228,13 @@ class LiteLLMModel:
                         yield text if has_text else f"{days}{text}"
                         has_text = True
         except ModelError:
-            held = turn.feed(thinking.finish(hide_head=known.may_be_thinking(model))) + turn.finish()
+            held = shown.feed(thinking.finish(hide_head=known.may_be_thinking(model))) + shown.finish()
             if held.strip():  # what came before the stream broke
                 yield held if has_text else f"{days}{held}"
             raise
         cut_off = any(item.cut_off for item in meter.items)
         known.record_answer(model, thinking, is_whole=not cut_off)
-        rest = turn.feed(thinking.finish(hide_head=cut_off and known.may_be_thinking(model))) + turn.finish()
+        rest = shown.feed(thinking.finish(hide_head=cut_off and known.may_be_thinking(model))) + shown.finish()
         if rest:
             yield rest if has_text else f"{days}{rest}"
         elif not has_text:

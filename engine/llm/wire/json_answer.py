@@ -101,8 +101,8 @@ def _normalize(key: object) -> str:
     return _JOINTS.sub("", str(key)).casefold()
 
 
-class _ObjectText(NamedTuple):
-    """The answer in an object, and the number of characters of its thoughts."""
+class _JsonText(NamedTuple):
+    """What an object says: its answer, and the characters of its thoughts."""
 
     answer: str = ""
     thoughts: int = 0
@@ -117,7 +117,7 @@ def _unwrap(text: str, depth: int) -> str:
     """The answer of the objects with which a reply begins, and what follows them; the reply if they are others."""
     start = _FENCE.match(text)
     at, before = (start.end() if start else 0), 0
-    said = list[_ObjectText]()
+    said = list[_JsonText]()
     while at < len(text) and text[at] in "{[":
         rest = text[at:].translate(_CURLY) if "“" in text[at : at + 4] else text[at:]
         value, length = read_first_value(rest)
@@ -130,7 +130,7 @@ def _unwrap(text: str, depth: int) -> str:
     return _join(text, text[before:], said) if said else text
 
 
-def _join(reply: str, rest: str, said: list[_ObjectText]) -> str:
+def _join(reply: str, rest: str, said: list[_JsonText]) -> str:
     """The answers and what follows them; the reply if it goes on in the line of an object, and thus speaks of it."""
     fence = _FENCE_END.match(rest)
     rest = rest[fence.end() :] if fence else rest
@@ -142,7 +142,7 @@ def _join(reply: str, rest: str, said: list[_ObjectText]) -> str:
     return "\n\n".join(filter(None, parts)) if is_read else reply
 
 
-def _read_value(value: object, depth: int) -> _ObjectText | None:
+def _read_value(value: object, depth: int) -> _JsonText | None:
     """What a value says; None if it is no reply."""
     match value:
         case dict() if depth < MAX_DEPTH:
@@ -151,12 +151,12 @@ def _read_value(value: object, depth: int) -> _ObjectText | None:
             said = [_read_value(item, depth) if isinstance(item, dict) else None for item in value]
             parts = [part for part in said if part]
             answer = "\n\n".join(part.answer for part in parts if part.answer)
-            return _ObjectText(answer, sum(part.thoughts for part in parts)) if len(parts) == len(said) else None
+            return _JsonText(answer, sum(part.thoughts for part in parts)) if len(parts) == len(said) else None
         case _:
             return None
 
 
-def _read_object(fields: dict[str, object], depth: int) -> _ObjectText | None:
+def _read_object(fields: dict[str, object], depth: int) -> _JsonText | None:
     """What an object says; one with other fields is a reply only if it has thoughts and an answer."""
     thoughts = [value for key, value in fields.items() if key in _THOUGHTS]
     answers = _list_texts(fields, _ANSWERS, depth)
@@ -166,8 +166,8 @@ def _read_object(fields: dict[str, object], depth: int) -> _ObjectText | None:
     answers = answers or [text for text in _list_texts(fields, _TEXTS, depth) if is_reply or _CITES.search(text)]
     length = sum(len(str(value)) for value in thoughts)
     if len(answers) == 1:
-        return _ObjectText(_cite(answers[0], fields), length)
-    return _ObjectText("", length) if thoughts and not fields.keys() & (_ANSWERS | _TEXTS) else None
+        return _JsonText(_cite(answers[0], fields), length)
+    return _JsonText("", length) if thoughts and not fields.keys() & (_ANSWERS | _TEXTS) else None
 
 
 def _is_message(fields: dict[str, object]) -> bool:

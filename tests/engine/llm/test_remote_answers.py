@@ -133,6 +133,14 @@ async def test_marks_of_turns_and_what_follows_them_are_not_shown(stub: StubProv
     assert await stub.language().summarize([ADA], UsageMeter()) == ["Ada runs it [1]."]
 
 
+async def test_thoughts_in_an_object_of_json_are_not_shown(stub: StubProvider) -> None:
+    stub.reply('{"thinking": "Who runs it? Source 2 says it.", "answer": "Ada runs it [2]."}')
+    assert await answer_text(stub.language()) == "Ada runs it [2]."
+    stub.reply('{"thinking": "Who runs it? Source 2 says something about that, and source 3 too."}')
+    with pytest.raises(InvalidReply, match="without an answer"):
+        await answer_text(stub.language())
+
+
 async def test_a_thinking_model_that_is_cut_off_shows_none_of_its_thoughts(stub: StubProvider) -> None:
     stub.reply("Let me read the first source, and then the second one.")
     stub.fail(Fault("length"))
