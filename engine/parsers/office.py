@@ -11,6 +11,7 @@ from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
+from engine.parsers.formats.openxml.part_names import DOCUMENT, with_usual_names, without_moved_text
 from engine.parsers.formats.openxml.word import read_extras
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
@@ -49,6 +50,7 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     Notes, comments, text boxes, charts, headers and what the library overlooks follow. If the library fails, the
     paragraphs are read alone.
     """
+    data = without_moved_text(with_usual_names(data, DOCUMENT))
     unread = check_parts(data)
     try:
         result = extract_document(data, mime)

@@ -9,7 +9,7 @@ from engine.models import Omission, Passage
 from engine.parsers.base import DAMAGED, Attachment
 from engine.parsers.formats.openxml.drawings import drawing_blocks
 from engine.parsers.formats.openxml.embedded import embedded_files
-from engine.parsers.formats.openxml.parts import PartReader
+from engine.parsers.formats.openxml.parts import PartReader, picture_texts
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name
 from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline
@@ -46,8 +46,12 @@ def read_extras(data: bytes, known: Iterable[str], first: int) -> WordExtras:
     relations = parts.relations(main)
     overlooked = _Overlooked(known)
     found: dict[str, list[Block]] = {}
-    for label, text in (*overlooked.find(parts.read(main, "main text")), *_part_texts(parts, relations, overlooked)):
+    root = parts.read(main, "main text")
+    for label, text in (*overlooked.find(root), *_part_texts(parts, relations, overlooked)):
         found.setdefault(label, []).append(Block(text, 0, 0, "item"))
+    for text in dict.fromkeys(picture_texts(root)):
+        if not overlooked.is_known(text.removeprefix("Picture: ")):
+            found.setdefault("picture", []).append(Block(text, 0, 0, "item"))
     found.setdefault("drawing", []).extend(drawing_blocks(parts, relations, "document"))
     files = [*embedded_files(parts, relations, ""), *_read_chunks(parts, relations)]
     passages = [
