@@ -26,14 +26,16 @@ def read_file_name(name: str, guild: str, start: bytes = b"") -> Mapping[str, An
     `guild`: its id, if somebody said it; else one is derived from its name. `start`: the first bytes, which prove that
     a file with another name is a channel, too.
     """
-    stem = name.rpartition("/")[2].rpartition(".")[0]
+    *folders, file = name.split("/")
+    stem = file.rpartition(".")[0]
     match = CHANNEL_NAME.fullmatch(stem)
     if not (CONTENT.search(start) or (match and len(match["id"]) >= MIN_DIGITS)):
         return None
-    town, *rest = (match["path"] if match else stem).split(" - ")
-    id_ = match["id"] if match else invent_id(stem)
+    places = folders if stem.isdigit() and folders else [*folders, stem]  # a folder of numbered parts is one channel
+    town, *rest = (match["path"] if match else places[-1]).split(" - ")
+    id_ = match["id"] if match else invent_id("/".join(places))
     channel = {"id": id_, "type": "GuildTextChat", "name": rest[-1] if rest else town}
-    return {"guild": {"id": guild or invent_id(town), "name": town}, "channel": channel}
+    return {"guild": {"id": guild or invent_id(town if match else ""), "name": town}, "channel": channel}
 
 
 def invent_id(name: str) -> str:

@@ -36,6 +36,7 @@ _PICTURES = "Pictures/"
 _NO_CELLS = "it is not a sheet of cells"
 _BINARY_PART, _ONLY_CELLS = "xl/workbook.bin", "only the cells of a binary workbook are read"
 _BESIDE_CELLS = re.compile(r"xl/(comments|drawings|charts|diagrams|embeddings|media)")
+_PANIC = "PanicException"  # of the library on some damaged files; its class cannot be imported
 _REPEATED = "header and footer"
 _WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+\W++[^\W\d_]{2}")  # more than "Page 1", which every program writes
 _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
@@ -120,6 +121,10 @@ def _workbook_passages(data: bytes, parts: _Parts | None) -> Iterator[Passage | 
     except PasswordError as error:
         raise EncryptedFile("The workbook is locked with a password.") from error
     except (CalamineError, OSError) as error:
+        raise CorruptFile("The workbook is damaged or incomplete.") from error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
         raise CorruptFile("The workbook is damaged or incomplete.") from error
 
 

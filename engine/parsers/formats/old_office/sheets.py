@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-import olefile
-
 from engine.models import Passage
+from engine.parsers.formats.old_office.streams import read_stream
 from engine.parsers.formats.openxml.number_formats import BUILT_IN
 from engine.parsers.formats.openxml.sheet_styles import PLAIN_CODES, Formats
 from engine.parsers.passages import Block, group_blocks, join_blocks
@@ -43,7 +41,7 @@ class OldWorkbook:
     """The records of a workbook by sheet; a damaged one has none, and those of before 1997 are not read."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = _read_stream(data, "Workbook")
+        self._data = read_stream(data, "Workbook")
         self._codes: dict[int, str] = {}
         self._offsets: dict[str, int] = {}
         self._read: dict[str, _Sheet] = {}
@@ -145,14 +143,6 @@ class OldWorkbook:
         is_wide = bool(self._data[at] & _WIDE) if at < len(self._data) else False
         piece = self._data[at + 1 : at + 1 + count * (1 + is_wide)]
         return piece.decode("utf-16-le" if is_wide else "latin-1", "replace")
-
-
-def _read_stream(data: bytes, name: str) -> bytes:
-    try:
-        with olefile.OleFileIO(BytesIO(data)) as ole:
-            return bytes(ole.openstream(name).read()) if ole.exists(name) else b""
-    except (OSError, ValueError, IndexError, struct.error):
-        return b""
 
 
 def _name_cell(row: int, column: int) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WORKBOOK, DOCUMENT = "xl/workbook.xml", "word/document.xml"
 _TYPES = "[Content_Types].xml"
 _USUAL = {"sharedStrings": "sharedStrings.xml", "styles": "styles.xml"}  # by the type of the relation
+_TAB, _TAB_AS_TEXT = b"<w:tab/>", b'<w:t xml:space="preserve">\t</w:t>'
 _MOVED = re.compile(rb"<(\w{1,20}:)?moveFrom(?:\s[^<>]*)?(?<!/)>")
 
 
@@ -36,11 +37,14 @@ def with_usual_names(data: bytes, usual: str = WORKBOOK) -> bytes:
     return _move(archive, main, usual) or data
 
 
-def without_moved_text(data: bytes) -> bytes:
-    """A Word file without what stood where its author moved it away from. Raises CorruptFile."""
+def prepare_text(data: bytes) -> bytes:
+    """A Word file with tabs as text, which the library would leave out, and without what its author moved elsewhere.
+
+    Raises CorruptFile.
+    """
     archive = XmlArchive(data)
     text = archive.read(DOCUMENT) if DOCUMENT in archive.names else b""
-    left = _drop_moved(text)
+    left = _drop_moved(text).replace(_TAB, _TAB_AS_TEXT)
     return data if left == text else _repack(archive, {name: name for name in archive.names}, {}, {DOCUMENT: left})
 
 

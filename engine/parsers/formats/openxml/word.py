@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import CorruptFile
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _WORD = ("wordprocessingml/2006/main", "wordprocessingml/main")  # namespaces, of the usual and the strict form
 _NOTES = {"footnotes": ("footnote", "footnotes"), "endnotes": ("endnote", "endnotes")}
 _CHUNK = "aFChunk"
+# What the library adds to a text: marks of notes, addresses of links, and those of Markdown.
+_ADDED = re.compile(r"\[\^[^\]\s]{1,10}\]|\(https?://[^\s()]*\)|[*~`]|\\(?=\|)")
 _UNKNOWN_ENDINGS = (".dat", ".bin")
 
 
@@ -145,7 +148,7 @@ def _is_word(element: Element) -> bool:
 
 
 def _compact(text: str) -> str:
-    return "".join(text.replace("\\|", "|").split())
+    return "".join(_ADDED.sub("", text).split())
 
 
 def _read_chunks(parts: PartReader, relations: list[PartRelation]) -> Iterator[Attachment]:
