@@ -147,8 +147,8 @@ def _sheet_passages(
         (at + 1, [_render_cell(cell, code) for cell, code in _with_formats(row, formats, at, left)])
         for at, row in enumerate(sheet.iter_rows())  # from the first row on, but from the first column with a value
     )
-    rows = repeat_merged(rows, sheet.merged_cell_ranges or (), left)
-    yield from table_passages(rows, f"t{number}.", f"{label}, ")
+    filled = repeat_merged(rows, sheet.merged_cell_ranges or (), left)
+    yield from table_passages(filled, f"t{number}.", f"{label}, ")
     yield from extras
 
 

@@ -215,3 +215,13 @@ def test_a_damaged_file_is_read_up_to_there_and_named(tmp_path: Path) -> None:
         Omission("files that are damaged, and were read up to there", "roof", "roof.json")
         in source.omissions.list_all()
     )
+
+
+def test_csv_of_older_versions_is_read_and_numbered_parts_are_one_channel(tmp_path: Path) -> None:
+    old = 'AuthorID;Author;Date;Content;Attachments;Reactions;\n"1";"ada#1";"28-Nov-19 04:56 PM";"{}";"";"";\n'
+    files = {f"trades/roof/{n}.csv": old.format(text).encode() for n, text in ((1, "Slates"), (2, "Tiles; nails"))}
+    source = build(tmp_path, files, workspace="77")
+    [channel] = source.list_channels()
+    assert channel.name == "roof"
+    assert [message.text for message in read(source, channel.location)] == ["Slates", "Tiles; nails"]
+    assert not +source.omissions

@@ -64,8 +64,8 @@ def _list_texts(data: bytes) -> Iterator[tuple[str, str]]:
     text = _read_pieces(stream, read_stream(data, "1Table" if is_second else "0Table"))
     at = 0
     for label, length in zip(_LABELS, lengths, strict=True):
-        for paragraph in _ENDS.split(_clean(text[at : at + max(0, length)])) if label is not None else ():
-            if cleaned := clean_single_line(_UNSEEN.sub("", paragraph)):
+        for paragraph in _ENDS.split(_clean(text[at : at + max(0, length)])):
+            if label is not None and (cleaned := clean_single_line(_UNSEEN.sub("", paragraph))):
                 yield label, cleaned
         at += max(0, length)
 
