@@ -225,3 +225,17 @@ def test_csv_of_older_versions_is_read_and_numbered_parts_are_one_channel(tmp_pa
     assert channel.name == "roof"
     assert [message.text for message in read(source, channel.location)] == ["Slates", "Tiles; nails"]
     assert not +source.omissions
+
+
+def test_films_of_a_page_are_files_and_its_notices_are_counted(tmp_path: Path) -> None:
+    film = (
+        '<div class="chatlog__attachment"><video><source src="https://cdn.discordapp.com/1/2/roof.mp4"></video></div>'
+    )
+    header = HEADER.format(name="Ada", user="1")
+    said = MESSAGE.format(id=discord_id(0), reply="", header=header, text="", more=film)
+    notice = '<span class="chatlog__system-notification-content">changed the name</span>'
+    renamed = MESSAGE.format(id=discord_id(1), reply="", header=header, text="", more=notice)
+    source = build(tmp_path, {"roof.html": f"<html><body>{said}{renamed}</body></html>".encode()}, workspace="77")
+    [message] = read(source, source.list_channels()[0].location)
+    assert [upload.name for upload in message.uploads] == ["roof.mp4"]
+    assert source.omissions == {"notices, such as who joined a server": 1}
