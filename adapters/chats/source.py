@@ -78,11 +78,11 @@ class ExportedChats:
         id_ = sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
         self.chats.setdefault(id_, ExportedChat(key, name, [])).readers.append(read)
 
-    def check(self, what: str) -> ExportedChats:
-        """The source itself. Raises InvalidDocument if it has no chats."""
+    def check(self, what: str, hint: str = "") -> ExportedChats:
+        """The source itself. Raises InvalidDocument, with a `hint` of what to do, if it has no chats."""
         if not self.chats:
             self.folder.close()
-            raise InvalidDocument(f"There is no {what} here.")
+            raise InvalidDocument(f"There is no {what} here.", hint=hint)
         return self
 
     def list_channels(self) -> Sequence[Channel]:

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from engine import Clock
 
 NAME = "teams"
+PURVIEW_HINT = (
+    "Microsoft Purview exports pages and mailboxes instead: add the pages with `threadlore ingest`, and the mails of a"
+    " PST file once they are saved as .msg or .eml files."
+)
 KIND_OF_ACCOUNT = re.compile(r"\d{1,3}:(?=.)")  # before the name of an account
 MAX_SIZE = 1 << 30  # bytes of one file
 WORDS = frozenset({"RichText", "Text", "RichText/Html", "message"})  # types of messages of people
@@ -53,7 +57,10 @@ def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> Exported
         is_wanted = name == path.name if path.suffix.lower() == ".json" else name.lower().endswith(".json")
         if is_wanted and not _add_file(source, name):
             source.omissions.note("JSON files that are no exported chats", name=name)
-    return source.check("export of Teams (messages.json, or messages of Microsoft Graph)")
+    pages = [name for name in source.names if name.lower().endswith((".html", ".htm", ".pst"))]
+    return source.check(
+        "export of Teams (messages.json, or messages of Microsoft Graph)", PURVIEW_HINT if pages else ""
+    )
 
 
 def _add_file(source: ExportedChats, name: str) -> bool:

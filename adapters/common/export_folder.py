@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from bot.platform.history_source import Omissions
     from bot.platform.models import Message, Upload
 
 ENCRYPTED_FLAG = 0x1
 PAGE_SIZE = 1000  # messages
 DAMAGED_HINT = "Export the workspace again."
+DAMAGED_FILES = "files that are damaged, and were read up to there"
 START_SIZE = 2**23  # bytes
 LINE_SIZE = 2**20  # characters
 
@@ -140,6 +142,14 @@ def read_rows(folder: ExportFolder, name: str) -> Iterator[dict[str, Any]]:
     """The objects of a JSON list; nothing else of it. Raises InvalidDocument, perhaps after some rows."""
     with open_json(folder, name) as content:
         yield from (item for item in content.read_items() if isinstance(item, dict))
+
+
+def read_to_damage(rows: Iterable[Any], omissions: Omissions, channel: str, name: str) -> Iterator[Any]:
+    """The rows of a file up to where it is damaged, which is named: the other files are read all the same."""
+    try:
+        yield from rows
+    except (CorruptFile, DocumentTooLarge):
+        omissions.note(DAMAGED_FILES, channel, name)
 
 
 def clean_upload(upload: Upload) -> Upload:

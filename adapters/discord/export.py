@@ -9,16 +9,25 @@ from __future__ import annotations
 import mimetypes
 import posixpath
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from adapters.common.download import Downloader, FileHosts
-from adapters.common.export_folder import clean_upload, open_folder, open_json, read_bytes, read_lines, split_into_pages
+from adapters.common.export_folder import (
+    clean_upload,
+    open_folder,
+    open_json,
+    read_bytes,
+    read_lines,
+    read_start,
+    read_to_damage,
+    split_into_pages,
+)
 from adapters.common.json_fields import get_row, get_rows
 from adapters.discord.exports import csv_rows, html_page, plain_text
-from adapters.discord.exports.identity import read_file_name
+from adapters.discord.exports.identity import invent_id, read_file_name
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
 from adapters.discord.guild.message_text import render_message
@@ -44,7 +53,7 @@ PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
-TEXT = ".txt"  # of anything, unless its name is that of an exported channel
+TEXT = ".txt"
 READERS: Mapping[str, Callable[[Iterable[str]], Iterator[Mapping[str, Any]]]] = {
     ".csv": csv_rows.read_payloads,
     ".html": html_page.read_payloads,
@@ -88,8 +97,9 @@ class DiscordExport:
         for name in (path for path in names if path.endswith(".json")):
             self._add_file(name, direct=options.direct_messages)
         whole = set(self._rooms)
+        guild = _guild_of(options.workspace)
         for name in (path for path in names if _reader_of(path) is not None):
-            self._add_page(name, options.workspace, whole)
+            self._add_page(name, guild, whole)
         if not self._rooms and not self.omissions:
             raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")
 
@@ -98,8 +108,9 @@ class DiscordExport:
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         for name, where, thread in self._rooms[location.room].files:
-            parsed = (self._parse(message, name, where, thread) for message in self._read_messages(name))
-            yield from split_into_pages(filter(None, parsed))
+            rows = read_to_damage(self._read_messages(name), self.omissions, self._rooms[where.room].channel.name, name)
+            parsed = filter(None, (self._parse(message, name, where) for message in rows))
+            yield from split_into_pages(_with_title(parsed, thread))
 
     def get_person(self, person: str) -> Person | None:
         return self._people.get(person)
@@ -144,9 +155,11 @@ class DiscordExport:
 
     def _add_page(self, name: str, guild: str, whole: Collection[str]) -> None:
         """Add a channel that was exported in another form, unless it is here as JSON, too."""
-        header = read_file_name(name, guild or self._find_guild())
+        guild = guild or self._find_guild()
+        header = read_file_name(name, guild) or read_file_name(name, guild, read_start(self._folder, name))
         if header is None:
-            self.omissions.note("CSV, HTML and text files that are no exported channels", name=name)
+            if not name.lower().endswith(TEXT):  # of anything
+                self.omissions.note("CSV, HTML and text files that are no exported channels", name=name)
             return
         location = _locate(_parse_id(header["guild"]["id"]), header["channel"])
         title = clean_single_line(str(header["channel"]["name"]))
@@ -183,13 +196,13 @@ class DiscordExport:
             content.read_members(until=MESSAGES)
             yield from content.read_items()
 
-    def _parse(self, payload: Any, name: str, where: Location, thread: str) -> Message | None:
+    def _parse(self, payload: Any, name: str, where: Location) -> Message | None:
         try:
             if str(payload.get("type", "Default")) not in PERSON_MESSAGES:
                 self.omissions.note("notices, such as who joined a server", self._rooms[where.room].channel.name)
                 return None
             self._remember(payload["author"])
-            return _parse_message(payload, posixpath.dirname(name), where, thread)
+            return _parse_message(payload, posixpath.dirname(name), where)
         except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             channel = self._rooms[where.room].channel.name
             self.omissions.note("messages that cannot be read", channel, _name_row(payload, name))
@@ -204,13 +217,18 @@ class DiscordExport:
 def _reader_of(name: str) -> Callable[[Iterable[str]], Iterator[Mapping[str, Any]]] | None:
     """What reads the messages of a file that is no JSON; None for others."""
     ending = posixpath.splitext(name)[1].lower()
-    return READERS.get(ending) if ending != TEXT or read_file_name(name, "") else None
+    return READERS.get(ending)
 
 
 def _name_row(payload: Any, name: str) -> str:
     """How a message that cannot be read is named: by the line of its file, or by how it begins."""
     is_row = isinstance(payload, dict) and payload.keys() == {"line"}
     return f"{posixpath.basename(name)}, line {payload['line']}" if is_row else str(payload)[:60]
+
+
+def _guild_of(workspace: str) -> str:
+    """The server that the person named: an id, or a name of which one is derived."""
+    return invent_id(workspace) if workspace and not ID.fullmatch(workspace) else workspace
 
 
 def _parse_id(found: object) -> str:
@@ -230,8 +248,13 @@ def _locate(guild: str, channel: Mapping[str, Any]) -> Location:
     return Location(NAME, guild, own)
 
 
-def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thread: str) -> Message:
-    """Convert a message. The first message of a forum post has the post's title. Raises KeyError, ValueError."""
+def _with_title(messages: Iterable[Message], thread: str) -> Iterator[Message]:
+    """The messages, the first of a thread or forum post with its title: it need not be the one that began it."""
+    return (replace(message, title="" if number else thread) for number, message in enumerate(messages))
+
+
+def _parse_message(payload: Mapping[str, Any], folder: str, where: Location) -> Message:
+    """Convert a message. Raises KeyError, ValueError."""
     id_, author = _parse_id(payload["id"]), payload["author"]
     reference, forwarded = get_row(payload, "reference"), get_row(payload, "forwardedMessage")
     rendered = render_message(
@@ -252,7 +275,6 @@ def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thr
         uploads=tuple(_parse_upload(file, folder) for file in files),
         edited=str(payload.get("timestampEdited") or ""),
         by_bot=bool(author.get("isBot")),
-        title=thread if id_ == where.thread else "",
         replies_to=str(reference.get("messageId") or "") if payload.get("type") == "Reply" else "",
         forwarded=rendered.forwarded,
         previews=rendered.previews,

@@ -16,6 +16,7 @@ from adapters.common.export_folder import (
     read_bytes,
     read_rows,
     read_start,
+    read_to_damage,
     split_into_pages,
 )
 from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows
@@ -70,6 +71,7 @@ CHANNEL_LISTS: Mapping[str, Literal["open", "closed"]] = {
     "dms.json": "closed",
 }
 PRIVATE_FLAGS = ("is_private", "is_group", "is_im", "is_mpim")
+REPLIES_WITHIN = "slackdump_thread_replies"
 CANVAS_LIST = "canvases.json"
 DIRECT_LISTS = frozenset({"mpims.json", "dms.json"})
 UNREAD_LISTS = {"lists.json": "lists", "huddle_transcripts.json": "huddle transcripts"}
@@ -126,23 +128,21 @@ class SlackExport:
     def _read_payloads(self, channel: str) -> Iterator[Mapping[str, Any]]:
         """The messages of a channel; each canvas follows those of the day on which it was created."""
         canvases = sorted(self._canvases.get(channel, ()), key=lambda each: float(each["ts"]))
-        for day, name in self._layout.days.get(self._channels[channel][1], ()):
+        found, folder = self._channels[channel]
+        for day, name in self._layout.days.get(folder, ()):
             while day and canvases and day_of(canvases[0]) < day:
                 yield canvases.pop(0)
-            yield from self._read_day(name) if day else self._read_channel_file(name)
+            rows = read_rows(self._folder, name) if day else self._read_channel_file(name)
+            for row in read_to_damage(rows, self.omissions, found.name, name):
+                yield row
+                yield from iterate_rows(row.get(REPLIES_WITHIN))
         yield from canvases
 
-    def _read_day(self, name: str) -> Iterator[Mapping[str, Any]]:
-        return read_rows(self._folder, name)
-
-    def _read_channel_file(self, name: str) -> Iterator[Mapping[str, Any]]:
-        """The messages of a channel in one file, each followed by the replies within it."""
+    def _read_channel_file(self, name: str) -> Iterator[dict[str, Any]]:
+        """The messages of a channel in one file."""
         with open_json(self._folder, name) as content:
             content.read_members(until="messages")
-            for row in content.read_items():
-                if isinstance(row, dict):
-                    yield row
-                    yield from iterate_rows(row.get("slackdump_thread_replies"))
+            yield from (row for row in content.read_items() if isinstance(row, dict))
 
     def get_person(self, person: str) -> Person | None:
         return self._people.get(person)
@@ -294,7 +294,7 @@ class SlackExport:
             self.omissions.note("messages that cannot be read", channel, get_text(payload, "ts"))
             return None
         if message is None:
-            self.omissions.note("notices, such as who joined a channel", channel)
+            self.omissions.note("notices, such as who joined a channel", channel, get_text(payload, "subtype"))
         elif message.uploads:
             self._remember_previews(payload)
             return replace(message, uploads=tuple(map(clean_upload, message.uploads)))

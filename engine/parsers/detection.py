@@ -17,10 +17,10 @@ from engine.errors import (
     UnsupportedFormat,
 )
 from engine.parsers.archives.iwork import is_iwork
-from engine.parsers.archives.old_office import is_from_before_1997, is_locked
+from engine.parsers.archives.old_office import detect_kind, is_from_before_1997, is_locked
 from engine.parsers.base import MIN_BOMB_SIZE, ZIP_ERRORS
 from engine.parsers.encodings.text_formats import detect_text, find_text_format, is_text
-from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
+from engine.parsers.registry import PARSERS, find_by_extension, find_by_mime, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:
     from engine.parsers.base import ParserLimits
@@ -35,6 +35,7 @@ _UNSUPPORTED_SIGNATURES = (
     (rb"SQLite format 3\0", "a database"),
 )
 _UNSUPPORTED_ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"MSCF")
+_MAIL_STORE = b"!BDN"
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_PAGE = re.compile(
@@ -42,6 +43,10 @@ _HTML_PAGE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HEAD_BYTES = 4096
+# Many programs write a page or lines of cells and call them a file of Word or Excel, which opens them.
+_SAVED_AS_TEXT = {"doc": "plain", "xls": "table"}
+_OFFICE_PAGE = re.compile(rb"urn:schemas-microsoft-com:office|<table\b", re.IGNORECASE)
+_LOGIN = re.compile(rb"type\s{0,9}=\s{0,9}[\"']?password", re.IGNORECASE)
 
 _MAX_ARCHIVE_FILES = 10_000
 _ENCRYPTED_FLAG = 0x1
@@ -80,6 +85,11 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
         return _detect_ole_format(extension, data)
     if data.startswith(_UNSUPPORTED_ARCHIVES):
         raise UnsupportedFormat("Archives of this kind cannot be read.", hint="Pack its files as ZIP, and add that.")
+    if data.startswith(_MAIL_STORE):
+        raise UnsupportedFormat(
+            "Data files of Outlook (PST, OST) cannot be read.",
+            hint="Save the mails as .msg or .eml files, or convert the file into an mbox, and add that.",
+        )
     for signature, content in _UNSUPPORTED_SIGNATURES:
         if re.match(signature, data) and not is_text(data):
             raise NoTextFormat(f"It is {content}.", hint=supported_formats_hint())
@@ -98,7 +108,7 @@ def _detect_zip(extension: str, data: bytes, limits: ParserLimits) -> str:
 def _detect_ole_format(extension: str, data: bytes) -> str:
     if _ENCRYPTED_STREAM in data or is_locked(data):
         raise EncryptedFile("The file is locked with a password.")
-    file_format = find_by_extension(extension)
+    file_format = detect_kind(data) or find_by_extension(extension)
     if not file_format or PARSERS[file_format].container != "ole" or is_from_before_1997(data):
         raise UnsupportedFormat(
             "The file is in an old Office format.", hint="Save it in a current format and add that."
@@ -109,6 +119,8 @@ def _detect_ole_format(extension: str, data: bytes) -> str:
 def _detect_by_name(name: str, extension: str, data: bytes) -> str:
     file_format = find_by_extension(extension) or find_text_format(name)
     is_page = bool(_HTML_PAGE.match(data[:_HEAD_BYTES]))
+    if extension in _SAVED_AS_TEXT and (detected := _detect_saved_text(extension, data, is_page=is_page)):
+        return detected
     if file_format and PARSERS[file_format].is_binary:
         if is_page:
             raise CorruptFile(
@@ -124,6 +136,13 @@ def _detect_by_name(name: str, extension: str, data: bytes) -> str:
         return file_format
     kind = f"Files with the extension .{extension}" if extension.isalnum() else "Binary files"
     raise NoTextFormat(f"{kind} cannot be read.", hint=supported_formats_hint())
+
+
+def _detect_saved_text(extension: str, data: bytes, *, is_page: bool) -> str:
+    """The format of a page or a text that a program gave the ending of Word or Excel, or an empty string."""
+    if is_page:
+        return "html" if _OFFICE_PAGE.search(data) and not _LOGIN.search(data) else ""
+    return (detect_text(data) or _SAVED_AS_TEXT[extension]) if is_text(data) else ""
 
 
 def detect_zip_format(data: bytes, limits: ParserLimits) -> str:
@@ -160,8 +179,7 @@ def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: Parse
 def _zip_format(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> str:
     names = {file.filename.replace("\\", "/") for file in files}
     if "mimetype" in names and archive.getinfo("mimetype").file_size <= _MAX_MIMETYPE_SIZE:
-        mime = _read_part(archive, archive.getinfo("mimetype")).strip()
-        return next((file_format for file_format, row in zip_formats() if row.mime and row.mime.encode() == mime), "")
+        return find_by_mime(_read_part(archive, archive.getinfo("mimetype")).decode("latin-1"))
     if is_iwork(names):
         return "iwork"
     types = next((file for file in files if file.filename.lower() == _CONTENT_TYPES), None)

@@ -11,6 +11,9 @@ from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
+from engine.parsers.formats.old_office.documents import build_beside, read_texts
+from engine.parsers.formats.old_office.slides import read_comments
+from engine.parsers.formats.openxml.part_names import DOCUMENT, prepare_text, with_usual_names
 from engine.parsers.formats.openxml.word import read_extras
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
@@ -28,9 +31,16 @@ _THREADS = 2
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages by heading, else by paragraphs. Raises EncryptedFile or CorruptFile."""
+    """Passages by heading, else by paragraphs; notes, comments and text boxes follow.
+
+    Raises EncryptedFile or CorruptFile.
+    """
     result = extract_document(data, mime)
-    return ParsedFile(name, _passages(result), saved_at=modified_time(result.metadata))
+    texts = read_texts(data) if "word" in mime else {}
+    blocks = [Block(text, at, at) for at, text in enumerate(texts.get("", ()), 1)] or build_blocks(result)
+    passages = passages_by_section(blocks, "paragraph")
+    beside = build_beside(texts, len(passages)) or read_comments(data, len(passages))
+    return ParsedFile(name, (*passages, *beside), saved_at=modified_time(result.metadata))
 
 
 def parse_mail(name: str, data: bytes, mime: str) -> ParsedFile:
@@ -49,6 +59,7 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     Notes, comments, text boxes, charts, headers and what the library overlooks follow. If the library fails, the
     paragraphs are read alone.
     """
+    data = prepare_text(with_usual_names(data, DOCUMENT))
     unread = check_parts(data)
     try:
         result = extract_document(data, mime)

@@ -94,8 +94,11 @@ _OFFICE = "engine.parsers.office:parse"
 _ODT = _FORMATS + "opendocument.text:parse"
 _SHEETS = _FORMATS + "spreadsheets:parse"
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
+_READ_LIKE = {"text-master": "text", "text-web": "text", "graphics": "presentation"}
 _OPENXML = "application/vnd.openxmlformats-officedocument."
 
+_WORD_ENDINGS = ("docx", "docm", "dotx", "dotm")
+_EXCEL_ENDINGS = ("xlsx", "xlsm", "xltx", "xltm", "xlsb")
 _TAR = rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|(?s:.{257})ustar"
 
 PARSERS: dict[str, FileFormat] = {
@@ -112,26 +115,43 @@ PARSERS: dict[str, FileFormat] = {
         named_signature=rb"(?s:.){0,1019}?%PDF-",
     ),
     "docx": FileFormat(
-        "Word", _DOCX, ("docx",), _OPENXML + "wordprocessingml.document", container="zip", zip_folder="word/"
+        "Word",
+        _DOCX,
+        ("docx", "docm", "dotx", "dotm"),
+        _OPENXML + "wordprocessingml.document",
+        container="zip",
+        zip_folder="word/",
     ),
-    "doc": FileFormat("Word", _OFFICE, ("doc",), "application/msword", container="ole"),
+    "doc": FileFormat("Word", _OFFICE, ("doc", "dot"), "application/msword", container="ole"),
     "xlsx": FileFormat(
-        "Excel", _SHEETS, ("xlsx",), _OPENXML + "spreadsheetml.sheet", container="zip", zip_folder="xl/"
+        "Excel",
+        _SHEETS,
+        ("xlsx", "xlsm", "xltx", "xltm", "xlsb"),
+        _OPENXML + "spreadsheetml.sheet",
+        container="zip",
+        zip_folder="xl/",
     ),
-    "xls": FileFormat("Excel", _SHEETS, ("xls",), "application/vnd.ms-excel", container="ole"),
+    "xls": FileFormat("Excel", _SHEETS, ("xls", "xlt"), "application/vnd.ms-excel", container="ole"),
     "pptx": FileFormat(
         "PowerPoint",
         _FORMATS + "slides:parse_pptx",
-        ("pptx",),
+        ("pptx", "pptm", "ppsx", "ppsm", "potx", "potm"),
         _OPENXML + "presentationml.presentation",
         container="zip",
         zip_folder="ppt/",
     ),
-    "ppt": FileFormat("PowerPoint", _OFFICE, ("ppt",), "application/vnd.ms-powerpoint", container="ole"),
-    "odt": FileFormat("OpenDocument", _ODT, ("odt",), _OPENDOCUMENT + "text", container="zip"),
-    "ods": FileFormat("OpenDocument", _SHEETS, ("ods",), _OPENDOCUMENT + "spreadsheet", container="zip"),
+    "ppt": FileFormat("PowerPoint", _OFFICE, ("ppt", "pps", "pot"), "application/vnd.ms-powerpoint", container="ole"),
+    "odt": FileFormat("OpenDocument", _ODT, ("odt", "ott", "odm", "oth"), _OPENDOCUMENT + "text", container="zip"),
+    "ods": FileFormat("OpenDocument", _SHEETS, ("ods", "ots"), _OPENDOCUMENT + "spreadsheet", container="zip"),
     "odp": FileFormat(
-        "OpenDocument", _FORMATS + "slides:parse_odp", ("odp",), _OPENDOCUMENT + "presentation", container="zip"
+        "OpenDocument",
+        _FORMATS + "slides:parse_odp",
+        ("odp", "otp", "odg", "otg"),
+        _OPENDOCUMENT + "presentation",
+        container="zip",
+    ),
+    "flat-opendocument": FileFormat(
+        "OpenDocument", _FORMATS + "opendocument.flat:parse", ("fodt", "fods", "fodp", "fodg"), has_parts=True
     ),
     "rtf": FileFormat(
         "RTF",
@@ -143,6 +163,7 @@ PARSERS: dict[str, FileFormat] = {
     ),
     "epub": FileFormat("EPUB", _FORMATS + "epub:parse", ("epub",), "application/epub+zip", container="zip"),
     "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",), has_parts=True),
+    "emlx": FileFormat("e-mail", _FORMATS + "mail:parse_emlx", ("emlx",), has_parts=True),
     "msg": FileFormat("e-mail", _FORMATS + "mail:parse_msg", ("msg",), "application/vnd.ms-outlook", container="ole"),
     "mbox": FileFormat("e-mail", _ARCHIVES + "mailboxes:parse", ("mbox", "mbx"), is_dated=False, has_parts=True),
     "mht": FileFormat("HTML", _ARCHIVES + "web_archives:parse", ("mht", "mhtml"), has_parts=True),
@@ -181,6 +202,14 @@ PARSERS: dict[str, FileFormat] = {
 def find_by_extension(extension: str) -> str:
     """The format of a lower-case extension without its dot, or an empty string."""
     return next((name for name, row in PARSERS.items() if extension in row.extensions), "")
+
+
+def find_by_mime(mime: str) -> str:
+    """The format of an archive that says this type, or an empty string; templates are read like documents."""
+    kind = mime.strip().removesuffix("-template")
+    usual = _OPENDOCUMENT + _READ_LIKE.get(kind.removeprefix(_OPENDOCUMENT), kind.removeprefix(_OPENDOCUMENT))
+    wanted = usual if kind.startswith(_OPENDOCUMENT) else kind
+    return next((name for name, row in zip_formats() if row.mime and row.mime == wanted), "")
 
 
 def zip_formats() -> Iterable[tuple[str, FileFormat]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from adapters.discord.exports.identity import attachment_at, invent_id, parse_time, snowflake_at
@@ -24,7 +24,9 @@ def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
         for at, line in enumerate(lines, 1):  # noqa: B007  - where the reader is when a row ends
             yield line
 
-    rows = csv.DictReader(count_lines())
+    numbered = count_lines()
+    head = next(numbered, "")
+    rows = csv.DictReader(chain([head], numbered), delimiter=";" if ";" in head else ",")  # of versions before 2020
     for number in count():
         try:
             if (row := next(rows, None)) is None:

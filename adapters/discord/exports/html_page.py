@@ -27,6 +27,7 @@ ROLES = (
     ("chatlog__poll", EMBED),
     ("chatlog__message-group", GROUP),
 )
+NOTICE = "chatlog__system-notification"  # such as that a channel has another name
 LINE_TAGS = frozenset({"br", "div", "p", "li", "blockquote", "pre", "tr"})
 
 
@@ -49,6 +50,8 @@ class ChatPage(MessagePage):
             self._author = {"id": facts["data-user-id"], "name": facts.get("title", "")}
             if self._message is not None:
                 self._message["author"] = self._author
+        if NOTICE in facts.get("class", "") and self._message is not None:
+            self._message["type"] = "notice"
         if tag in LINE_TAGS:
             self._write("\n")
         if tag == "img":
@@ -74,7 +77,7 @@ class ChatPage(MessagePage):
         return any(self._open[role] > 0 for role in roles)
 
     def _is_attachment(self, tag: str) -> bool:
-        return tag == "a" and self._is_inside("attachment")
+        return tag in {"a", "source"} and self._is_inside("attachment")
 
     def _attach(self, facts: Mapping[str, str]) -> None:
         url = facts.get("href") or facts.get("src") or ""

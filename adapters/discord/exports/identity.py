@@ -10,23 +10,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHANNEL_FILE = re.compile(r"(?P<path>.*) \[(?P<id>\d{5,20})\][^/]*\.(?:csv|html?|txt)", re.IGNORECASE | re.DOTALL)
+CHANNEL_NAME = re.compile(r"(?P<path>.*) \[(?P<id>\d{1,20})\].*", re.DOTALL)
+MIN_DIGITS = 5  # of an id in the name of a file that does not prove by its content what it is
+CONTENT = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?(?:\"?AuthorID\"?[,;]\"?Author\b|={62}\r?\nGuild: )|class=\"?chatlog__message"
+)
 DISCORD_EPOCH = 1_420_070_400_000  # milliseconds since 1970
 SEQUENCE_BITS = 22
 TIME_FORMATS = ("%d-%b-%y %I:%M %p", "%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M")
 
 
-def read_file_name(name: str, guild: str) -> Mapping[str, Any] | None:
-    """The guild and channel of a file such as `Town - Trades - roof [600].csv`; None for another file.
+def read_file_name(name: str, guild: str, start: bytes = b"") -> Mapping[str, Any] | None:
+    """The guild and channel of a file such as `Town - Trades - roof [60000].csv`; None for another file.
 
-    `guild`: its id, if somebody said it; else one is derived from its name.
+    `guild`: its id, if somebody said it; else one is derived from its name. `start`: the first bytes, which prove that
+    a file with another name is a channel, too.
     """
-    match = CHANNEL_FILE.fullmatch(name.rpartition("/")[2])
-    if match is None:
+    *folders, file = name.split("/")
+    stem = file.rpartition(".")[0]
+    match = CHANNEL_NAME.fullmatch(stem)
+    if not (CONTENT.search(start) or (match and len(match["id"]) >= MIN_DIGITS)):
         return None
-    town, *rest = match["path"].split(" - ")
-    channel = {"id": match["id"], "type": "GuildTextChat", "name": rest[-1] if rest else town}
-    return {"guild": {"id": guild or invent_id(town), "name": town}, "channel": channel}
+    places = folders if stem.isdigit() and folders else [*folders, stem]  # a folder of numbered parts is one channel
+    town, *rest = (match["path"] if match else places[-1]).split(" - ")
+    id_ = match["id"] if match else invent_id("/".join(places))
+    channel = {"id": id_, "type": "GuildTextChat", "name": rest[-1] if rest else town}
+    return {"guild": {"id": guild or invent_id(town if match else ""), "name": town}, "channel": channel}
 
 
 def invent_id(name: str) -> str:

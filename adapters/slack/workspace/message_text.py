@@ -75,6 +75,8 @@ def _own_text(payload: Row) -> str:
     """The text or the blocks, whichever says all that the other does; both if neither does."""
     comment = get_row(payload, "comment")
     text = get_text(comment, "comment") or get_text(payload, "text")
+    first = get_text(get_row(get_row(payload, "file"), "initial_comment"), "comment")
+    text = join_lines([text, first]) if _count_words(first) - _count_words(text) else text
     rendered = render_blocks(payload.get("blocks"))
     said, shown = _count_words(text), _count_words(rendered)
     if not shown - said:

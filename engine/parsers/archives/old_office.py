@@ -4,15 +4,40 @@ from __future__ import annotations
 
 import struct
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import olefile
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_STREAMS = {
+    "WordDocument": "doc",
+    "Workbook": "xls",
+    "Book": "xls",
+    "PowerPoint Document": "ppt",
+    "__properties_version1.0": "msg",
+}
 _DOC_ENCRYPTED = 0x0100  # a flag of the header of a Word file, at its byte 10
 _FILE_PASS, _END_OF_STREAM = 0x2F, 0x0A  # records of a workbook: it is locked from here on; the end of the globals
 _PPT_ENCRYPTED = b"\xdf\xc4\xd1\xf3"  # the token at byte 12 of the stream of the current user
 _MAX_RECORDS = 200
 _FIRST_WORD = 0xA5EC  # the header of a Word file since 1997 begins with this; those before with smaller numbers
 _WORD_MARKS = range(0xA59B, _FIRST_WORD)
+
+
+def find_kind(streams: Collection[str]) -> str:
+    """The ending of the kind of old Office file that has these streams, or an empty string."""
+    return next((kind for stream, kind in _STREAMS.items() if stream in streams), "")
+
+
+def detect_kind(data: bytes) -> str:
+    """The ending of the kind of an old Office file, whatever its name is; an empty string for what is none."""
+    try:
+        with olefile.OleFileIO(BytesIO(data)) as ole:
+            return find_kind({path[0] for path in ole.listdir()})
+    except (OSError, ValueError, IndexError, struct.error):
+        return ""
 
 
 def is_locked(data: bytes) -> bool:

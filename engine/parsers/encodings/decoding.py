@@ -9,6 +9,7 @@ from typing import NamedTuple
 from engine.errors import CorruptFile
 from engine.models import Omission
 from engine.parsers.encodings.code_pages import detect_code_page
+from engine.parsers.encodings.plausibility import is_of_one_script
 
 # Longer markers first: UTF-32's begins with UTF-16's.
 _BYTE_ORDER_MARKERS = (
@@ -138,4 +139,18 @@ def _detect_wide_encoding(sample: bytes) -> str:
         "utf-16-le": zeros[1] + zeros[3] > 0.8 and zeros[0] + zeros[2] < 0.2,
         "utf-16-be": zeros[0] + zeros[2] > 0.8 and zeros[1] + zeros[3] < 0.2,
     }
-    return next((name for name, fits in patterns.items() if fits), "")
+    return next((name for name, fits in patterns.items() if fits), "") or _detect_utf16(sample)
+
+
+def _detect_utf16(sample: bytes) -> str:
+    """UTF-16 of a script whose characters have no zero bytes: only its spaces and line ends have some."""
+    for name in ("utf-16-le", "utf-16-be"):
+        try:
+            text = sample[: len(sample) // 2 * 2].decode(name)
+        except UnicodeDecodeError as error:
+            if error.start < len(sample) - 2:
+                continue
+            text = sample[: error.start].decode(name)
+        if is_of_one_script(text):
+            return name
+    return ""

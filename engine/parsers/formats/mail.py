@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _HEADER_FIELDS = ("Subject", "From", "To", "Cc", "Date")
 OBJECT = "it is an object of another program"
+_MAX_DIGITS = 20
 _GAP = re.compile(r"\n[ \t]*+\n")
 _FIELD = re.compile(rb"\A(?:From \S|[A-Za-z][A-Za-z0-9-]{0,60}:)")
 
@@ -47,6 +48,12 @@ def parse_eml(name: str, data: bytes) -> ParsedFile:
     message = message_from_bytes(data, _class=EmailMessage, policy=default_policy)
     fields = {field: _field_text(message, field) for field in _HEADER_FIELDS}
     return _build_file(name, _Mail(fields, sort_parts(message)))
+
+
+def parse_emlx(name: str, data: bytes) -> ParsedFile:
+    """An e-mail as Apple Mail keeps it: its length, the mail, and what the program noted about it."""
+    size, _, rest = data.partition(b"\n")
+    return parse_eml(name, rest[: int(size)] if size.strip().isdigit() and len(size) < _MAX_DIGITS else data)
 
 
 def parse_msg(name: str, data: bytes, mime: str) -> ParsedFile:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     NumberedRow = tuple[int, Sequence[str]]
+    _Range = tuple[tuple[int, int], tuple[int, int]]
 
 # The header is looked for in the first rows only; above it there may be a title.
 _HEAD_ROWS = 6
@@ -29,6 +30,30 @@ def table_passages(rows: Iterable[NumberedRow], key_prefix: str = "", label_pref
         yield from _render_group(group, header if group[0][0] > head[at][0] else (), key_prefix, label_prefix)
     if at >= 0 and len(head) == at + 1:  # nothing but a header
         yield from _render_group(head[at:], (), key_prefix, label_prefix)
+
+
+def repeat_merged(
+    rows: Iterable[tuple[int, list[str]]], merged: Iterable[_Range], left: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows, numbered from 1, with the text of merged cells in each of them; not that of a title beside nothing.
+
+    `merged`: the first and the last cell of each range, as row and column from 0; `left`: the column of the first cell.
+    """
+    waiting = sorted(merged, reverse=True)
+    active: list[tuple[_Range, str]] = []
+    for number, row in rows:
+        at = number - 1
+        active = [(each, text) for each, text in active if each[1][0] >= at]
+        while waiting and waiting[-1][0][0] <= at:
+            each = waiting.pop()
+            place = each[0][1] - left
+            active += [(each, row[place])] if 0 <= place < len(row) and each[0][0] == at and row[place] else []
+        is_title = len(set(filter(None, row))) == 1
+        for each, text in active:
+            if not (is_title and each[0][0] == at):
+                for column in range(max(0, each[0][1] - left), min(len(row), each[1][1] - left + 1)):
+                    row[column] = row[column] or text
+        yield number, row
 
 
 def number_passages(pieces: Iterable[Passage | Omission]) -> Iterator[Passage | Omission]:

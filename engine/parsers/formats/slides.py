@@ -14,7 +14,7 @@ from engine.parsers.formats.opendocument.text import check_encryption, read_part
 from engine.parsers.formats.openxml.comments import slide_comments
 from engine.parsers.formats.openxml.drawings import drawing_blocks
 from engine.parsers.formats.openxml.embedded import embedded_files
-from engine.parsers.formats.openxml.parts import PartReader
+from engine.parsers.formats.openxml.parts import PartReader, picture_texts
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, related_parts, resolve_path
 from engine.parsers.passages import Block, passages_by_part, render_table
 from engine.text.cleanup import clean_single_line
@@ -144,6 +144,7 @@ def _read_slide(parts: PartReader, number: int, part: str) -> _Slide:
         return _Slide(number, "", [], has_picture=False)
     relations = parts.relations(part)
     blocks = [*_shape_blocks(slide), *drawing_blocks(parts, relations, place)]
+    blocks += [Block(text, 0, 0, "item") for text in dict.fromkeys(picture_texts(slide))]
     repeated = [*_repeated_texts(slide)]
     for relation in relations:
         if relation.type == "notesSlide" and (notes := parts.read(relation.target, f"{place}, notes")) is not None:

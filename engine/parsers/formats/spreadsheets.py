@@ -13,12 +13,13 @@ from python_calamine import CalamineError, CalamineWorkbook, PasswordError, Work
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Omission, Passage
 from engine.parsers.base import DAMAGED, EmbeddedPicture, stream_passages
+from engine.parsers.formats.old_office.sheets import OldWorkbook
 from engine.parsers.formats.opendocument.sheets import SheetReader
 from engine.parsers.formats.opendocument.text import check_encryption, read_part
 from engine.parsers.formats.openxml.number_formats import format_number, plain_number
 from engine.parsers.formats.openxml.part_names import with_usual_names
 from engine.parsers.formats.openxml.workbook import WorkbookParts
-from engine.parsers.formats.row_passages import number_passages, table_passages
+from engine.parsers.formats.row_passages import number_passages, repeat_merged, table_passages
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline, clean_single_line
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile
     from engine.parsers.formats.openxml.sheet_styles import Formats
 
+    _Parts = WorkbookParts | OldWorkbook
+
 _PICTURES = "Pictures/"
 _NO_CELLS = "it is not a sheet of cells"
 _BINARY_PART, _ONLY_CELLS = "xl/workbook.bin", "only the cells of a binary workbook are read"
 _BESIDE_CELLS = re.compile(r"xl/(comments|drawings|charts|diagrams|embeddings|media)")
+_PANIC = "PanicException"  # of the library on some damaged files; its class cannot be imported
 _REPEATED = "header and footer"
 _WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+\W++[^\W\d_]{2}")  # more than "Page 1", which every program writes
 _EPOCH = datetime(1899, 12, 30, tzinfo=UTC)
@@ -56,7 +60,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     parts = WorkbookParts(data) if "openxml" in mime else None
     files = tuple(parts.list_files()) if parts else ()
     unread = tuple(parts.parts.omissions) if parts else ()
-    parsed = stream_passages(name, number_passages(_workbook_passages(data, parts)))
+    parsed = stream_passages(name, number_passages(_workbook_passages(data, parts or OldWorkbook(data))))
     pictures = parts.list_pictures() if parts else ()
     return replace(parsed, attachments=files, omissions=(*unread, *parsed.omissions), embedded=pictures)
 
@@ -109,7 +113,7 @@ def _rows_until_name(
         yield piece
 
 
-def _workbook_passages(data: bytes, parts: WorkbookParts | None) -> Iterator[Passage | Omission]:
+def _workbook_passages(data: bytes, parts: _Parts | None) -> Iterator[Passage | Omission]:
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
             for number, sheet_name in enumerate(workbook.sheet_names, 1):
@@ -118,10 +122,14 @@ def _workbook_passages(data: bytes, parts: WorkbookParts | None) -> Iterator[Pas
         raise EncryptedFile("The workbook is locked with a password.") from error
     except (CalamineError, OSError) as error:
         raise CorruptFile("The workbook is damaged or incomplete.") from error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+        raise CorruptFile("The workbook is damaged or incomplete.") from error
 
 
 def _sheet_passages(
-    workbook: CalamineWorkbook, number: int, sheet_name: str, parts: WorkbookParts | None
+    workbook: CalamineWorkbook, number: int, sheet_name: str, parts: _Parts | None
 ) -> Iterator[Passage | Omission]:
     label = f"sheet {clean_single_line(sheet_name)}"
     extras = list(parts.extras_of(sheet_name, number)) if parts else []
@@ -139,7 +147,8 @@ def _sheet_passages(
         (at + 1, [_render_cell(cell, code) for cell, code in _with_formats(row, formats, at, left)])
         for at, row in enumerate(sheet.iter_rows())  # from the first row on, but from the first column with a value
     )
-    yield from table_passages(rows, f"t{number}.", f"{label}, ")
+    filled = repeat_merged(rows, sheet.merged_cell_ranges or (), left)
+    yield from table_passages(filled, f"t{number}.", f"{label}, ")
     yield from extras
 
 

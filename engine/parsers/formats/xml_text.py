@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
+import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 from xml.parsers import expat
 
-from engine.models import Passage
+from engine.models import Omission, Passage
 from engine.parsers import plain_text
 from engine.parsers.base import ParsedFile
 from engine.parsers.encodings.decoding import decode_text
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
 _MAX_VALUE_WORDS, _MAX_ATTRIBUTE_LENGTH = 12, 200
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _MARKUP = re.compile(r"</?(?:p|br|div|span|a|img|table|t[rdh]|ul|ol|li|h[1-6]|b|i|em|strong|pre|code)\b[^<>]*>")
+_DATA = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")  # without the spaces and line ends within it
+_MIN_LINE = 40  # characters; data are cut into long lines, and text into words
+IS_DATA = "it is data, not text"
+_MAX_DRAWING = 8 * 2**20  # bytes
 _NAMESPACES = ("xmlns", "xsi:", "xml:")
 
 
@@ -38,7 +46,9 @@ def parse(name: str, data: bytes) -> ParsedFile:
             start, stop = group[0].start, group[-1].stop
             key = f"X{start}-{stop}.{len(passages)}"
             passages.append(Passage(key, text, format_span("line", start, stop), position=len(passages)))
-    return ParsedFile(name, tuple(passages)) if passages else _parse_without_tags(name, data)
+    if not passages and not reader.omissions:
+        return _parse_without_tags(name, data)
+    return ParsedFile(name, tuple(passages), omissions=tuple(reader.omissions))
 
 
 def _parse_without_tags(name: str, data: bytes) -> ParsedFile:
@@ -56,6 +66,7 @@ class _XmlReader:
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.omissions: list[Omission] = []
         self._open: list[str] = []
         self._text: list[str] = []
         # The depth and the first line of the element whose text is being collected; 0 outside of one.
@@ -88,15 +99,41 @@ class _XmlReader:
     def _end(self, _name: str) -> None:
         name = self._open[-1]
         if self._depth == len(self._open):
-            text = _clean_text("".join(self._text))
+            found = "".join(self._text)
+            if _is_data(found):
+                self._add_data(name, found)
+                found = ""
+            text = _clean_text(found)
             is_value = len(text.split()) <= _MAX_VALUE_WORDS
             line = self._parser.CurrentLineNumber
-            self.blocks.append(Block(f"{name}: {text}" if is_value else text, self._line, line, "item"))
+            if text:
+                self.blocks.append(Block(f"{name}: {text}" if is_value else text, self._line, line, "item"))
             self._depth, self._text = 0, []
         self._open.pop()
 
+    def _add_data(self, name: str, found: str) -> None:
+        """The text of a drawing that is packed, or the name of other data."""
+        inner = _XmlReader()
+        try:
+            inner.read(_unpack_drawing(found))
+        except (expat.ExpatError, _EntityDefined, ValueError, zlib.error):
+            self.omissions.append(Omission(f"<{name}> in line {self._line}", IS_DATA))
+            return
+        self.blocks += [replace(block, start=self._line, stop=self._line) for block in inner.blocks]
+
     def _refuse_entity(self, *_: object) -> None:
         raise _EntityDefined
+
+
+def _is_data(found: str) -> bool:
+    lines = found.split()
+    return all(len(line) >= _MIN_LINE for line in lines[:-1]) and _DATA.fullmatch("".join(lines)) is not None
+
+
+def _unpack_drawing(found: str) -> str:
+    """The XML that drawing programs compress. Raises ValueError and zlib.error."""
+    packed = base64.b64decode(found, validate=False)
+    return unquote(zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, _MAX_DRAWING).decode())
 
 
 def _clean_text(text: str) -> str:

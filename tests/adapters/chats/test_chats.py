@@ -428,3 +428,10 @@ def test_a_card_of_teams_keeps_repeated_cells_and_whole_sentences(tmp_path: Path
 def test_what_is_no_chat_is_refused(tmp_path: Path, module: Any) -> None:
     with pytest.raises((InvalidDocument, CorruptFile)):
         open_at(module, tmp_path, {"result.json": b"{", "notes.txt": b"Slates."})
+
+
+def test_pages_of_purview_are_named_with_what_to_do(tmp_path: Path) -> None:
+    export = write_files(tmp_path / "export", {"chat.html": b"<p>Slates.</p>"})
+    with pytest.raises(InvalidDocument) as caught:
+        teams.open_export(export, ExportOptions(), clock=ManualClock())
+    assert "Purview" in caught.value.hint

@@ -174,13 +174,11 @@ def test_other_files_are_counted_and_a_folder_of_them_alone_is_refused(tmp_path:
         build(tmp_path / "other", {"readme.txt": b"Hi."})
 
 
-def test_a_file_that_ends_early_gives_its_messages_and_then_an_error(tmp_path: Path) -> None:
+def test_a_file_that_ends_early_gives_its_messages_and_is_named(tmp_path: Path) -> None:
     [(name, data)] = hall(*(discord_message("1", n, f"Tile {n}.") for n in range(1500))).items()
     source = build(tmp_path, {name: data[: len(data) * 9 // 10]})
-    pages = source.read_pages(HALL)
-    assert len(next(pages)) == 1000
-    with pytest.raises(InvalidDocument, match="complete"):
-        next(pages)
+    assert [len(page) for page in source.read_pages(HALL)] == [1000, 350]
+    assert source.omissions == {"files that are damaged, and were read up to there": 1}
 
 
 def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: Path) -> None:

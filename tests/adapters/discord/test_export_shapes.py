@@ -183,3 +183,59 @@ def test_each_kind_of_message_is_read_or_counted(tmp_path: Path, kind: str) -> N
     texts = [document.text for document in read(source)]
     named = sum(count for kind, count in source.omissions.items() if "notices" in kind)
     assert (texts == ["Slates."], named) in {(True, 0), (False, 1)}
+
+
+def test_the_first_message_of_a_post_has_its_title_whatever_its_id(tmp_path: Path) -> None:
+    post = {"id": "60001", "type": "GuildPublicThread", "name": "Which slates?", "categoryId": "60000"}
+    rows = [discord_message("1", 5, "The old ones crack"), discord_message("1", 6, "Mine, too")]
+    source = build(tmp_path, {"post.json": discord_file(post, rows)})
+    place = Location("discord", source.list_channels()[0].location.workspace, "60000")
+    assert [(message.title, message.text) for message in read(source, place)] == [
+        ("Which slates?", "The old ones crack"),
+        ("", "Mine, too"),
+    ]
+
+
+def test_a_channel_is_known_by_its_content_and_a_server_by_any_name(tmp_path: Path) -> None:
+    source = build(tmp_path, {"roof.csv": CSV.encode(), "prices.csv": b"a,b\n1,2\n"}, workspace="Town")
+    [channel] = source.list_channels()
+    assert (channel.name, len(read(source, channel.location))) == ("roof", 2)
+    assert source.omissions["CSV, HTML and text files that are no exported channels"] == 1
+    assert channel.location.workspace.isdigit()
+
+
+def test_a_damaged_file_is_read_up_to_there_and_named(tmp_path: Path) -> None:
+    whole = discord_file(
+        {"id": "60000", "type": "GuildTextChat", "name": "roof"}, [discord_message("1", n, "Slates") for n in (1, 2)]
+    )
+    source = build(tmp_path, {"roof.json": whole[: whole.rindex(b"Slates")]})
+    [channel] = source.list_channels()
+    assert [message.text for message in read(source, channel.location)] == ["Slates"]
+    assert (
+        Omission("files that are damaged, and were read up to there", "roof", "roof.json")
+        in source.omissions.list_all()
+    )
+
+
+def test_csv_of_older_versions_is_read_and_numbered_parts_are_one_channel(tmp_path: Path) -> None:
+    old = 'AuthorID;Author;Date;Content;Attachments;Reactions;\n"1";"ada#1";"28-Nov-19 04:56 PM";"{}";"";"";\n'
+    files = {f"trades/roof/{n}.csv": old.format(text).encode() for n, text in ((1, "Slates"), (2, "Tiles; nails"))}
+    source = build(tmp_path, files, workspace="77")
+    [channel] = source.list_channels()
+    assert channel.name == "roof"
+    assert [message.text for message in read(source, channel.location)] == ["Slates", "Tiles; nails"]
+    assert not +source.omissions
+
+
+def test_films_of_a_page_are_files_and_its_notices_are_counted(tmp_path: Path) -> None:
+    film = (
+        '<div class="chatlog__attachment"><video><source src="https://cdn.discordapp.com/1/2/roof.mp4"></video></div>'
+    )
+    header = HEADER.format(name="Ada", user="1")
+    said = MESSAGE.format(id=discord_id(0), reply="", header=header, text="", more=film)
+    notice = '<span class="chatlog__system-notification-content">changed the name</span>'
+    renamed = MESSAGE.format(id=discord_id(1), reply="", header=header, text="", more=notice)
+    source = build(tmp_path, {"roof.html": f"<html><body>{said}{renamed}</body></html>".encode()}, workspace="77")
+    [message] = read(source, source.list_channels()[0].location)
+    assert [upload.name for upload in message.uploads] == ["roof.mp4"]
+    assert source.omissions == {"notices, such as who joined a server": 1}

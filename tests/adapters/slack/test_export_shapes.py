@@ -213,7 +213,7 @@ def test_what_is_not_read_is_named(tmp_path: Path) -> None:
     assert source.omissions.list_all() == [
         Omission("canvases", name="Onboarding"),
         Omission("messages that cannot be read", "roof", "x"),
-        Omission("notices, such as who joined a channel", "roof"),
+        Omission("notices, such as who joined a channel", "roof", "channel_join"),
     ]
 
 
@@ -238,3 +238,26 @@ def test_each_kind_of_message_is_read_or_counted(tmp_path: Path, subtype: str) -
     texts = [text for _, _, text in read_all(source)["roof"]]
     named = sum(count for kind, count in source.omissions.items() if "notices" in kind)
     assert (texts == ["Slates."], named) in {(True, 0), (False, 1)}
+
+
+def test_a_damaged_day_costs_only_itself_and_replies_within_messages_are_read(tmp_path: Path) -> None:
+    dumped = slack_message("U1", 0, "Slates?") | {"slackdump_thread_replies": [slack_message("U1", 1, "Tiles.")]}
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C1", "name": "roof"}],
+        f"roof/{DAY}": [dumped],
+        f"roof/{START - timedelta(days=1):%Y-%m-%d}.json": b'[{"type": "mess',
+    }
+    source = build(tmp_path, files, workspace="T1")
+    assert [text for _, _, text in read_all(source)["roof"]] == ["Slates?", "Tiles."]
+    assert +source.omissions == {"files that are damaged, and were read up to there": 1}
+
+
+def test_the_comment_with_which_an_old_file_was_shared_is_read(tmp_path: Path) -> None:
+    plan = {"id": "F1", "name": "plan.txt", "initial_comment": {"comment": "See page two", "user": "U1"}}
+    files = {
+        "users.json": [slack_user("U1", "Ada")],
+        "channels.json": [{"id": "C1", "name": "roof"}],
+        f"roof/{DAY}": [slack_message("U1", 0, "<@U1> uploaded a file", subtype="file_share", file=plan)],
+    }
+    assert read_all(build(tmp_path, files, workspace="T1"))["roof"][0][2] == "<@U1> uploaded a file\nSee page two"

@@ -189,6 +189,15 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "a.epub": (epub({"chapterword": "<p>bodyword</p>", "second": "<p>lastword</p>"}), "chapterword bodyword lastword"),
     "a.eml": (MAIL.encode(), "Fromword subjectword bodyword innerword forwardedword attachedword drawingword.dwg"),
+    "a.emlx": (b"48\nFrom: a@b.example\nSubject: headword\n\nbodyword\n\n\n\n<plist/>", "headword bodyword"),
+    "a.fodt": (
+        (
+            b'<office:document xmlns:office="o" xmlns:text="t" office:mimetype='
+            b'"application/vnd.oasis.opendocument.text">'
+            b"<office:body><text:p>bodyword</text:p></office:body></office:document>"
+        ),
+        "bodyword",
+    ),
     "a.mbox": (
         f"{MAIL_START} 5 10:00:00 2026\n{MAIL}\n{MAIL_START} 6 10:00:00 2026\nSubject: lastword\n\nendword\n".encode(),
         "subjectword bodyword forwardedword attachedword drawingword.dwg lastword endword",

@@ -1,34 +1,43 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 
 import pytest
 
 from engine.errors import UnsupportedFormat
 from engine.parsers.base import ParserLimits
 from engine.parsers.detection import detect_format
+from engine.parsers.formats.old_office.documents import read_texts
+from engine.parsers.formats.old_office.sheets import OldWorkbook
+from engine.parsers.formats.old_office.slides import read_comments
 
 SECTOR, NONE = 512, 0xFFFFFFFF
 END, FAT = 0xFFFFFFFE, 0xFFFFFFFD
 
 
-def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+def entry(name: str, kind: int, child: int, start: int, size: int, after: int = NONE) -> bytes:
     """An entry of the directory of a compound file."""
     text = name.encode("utf-16-le") + b"\0\0"
-    head = text.ljust(64, b"\0") + struct.pack("<HBBIII", len(text), kind, 1, NONE, NONE, child)
+    head = text.ljust(64, b"\0") + struct.pack("<HBBIII", len(text), kind, 1, NONE, after, child)
     return head + bytes(36) + struct.pack("<IQ", start, size)
 
 
-def compound_file(name: str, stream: bytes) -> bytes:
-    """An OLE file of one stream, padded to the size from which on it has sectors of its own."""
-    stream = stream.ljust(4096, b"\0")
-    sectors = len(stream) // SECTOR
-    table = [FAT, END, *range(3, sectors + 2), END]
+def compound_file(name: str, stream: bytes, others: Mapping[str, bytes] | None = None) -> bytes:
+    """An OLE file of at most three streams, padded to the size from which on they have sectors of their own."""
+    streams = {name: stream} | dict(others or {})
+    table, directory, body = [FAT, END], entry("Root Entry", 5, 1, END, 0), b""
+    for number, (each, content) in enumerate(streams.items(), 1):
+        padded = content.ljust(max(4096, -(-len(content) // SECTOR) * SECTOR), b"\0")
+        start, count = len(table), len(padded) // SECTOR
+        after = number + 1 if number < len(streams) else NONE
+        directory += entry(each, 2, NONE, start, len(padded), after)
+        table += [*range(start + 1, start + count), END]
+        body += padded
     header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH6x", 0x3E, 3, 0xFFFE, 9, 6)
     header += struct.pack("<IIIIIIIIII", 0, 1, 1, 0, 4096, END, 0, END, 0, 0) + b"\xff" * 4 * 108
-    directory = entry("Root Entry", 5, 1, END, 0) + entry(name, 2, NONE, 2, len(stream))
     fat = struct.pack(f"<{len(table)}I", *table).ljust(SECTOR, b"\xff")
-    return header + fat + directory.ljust(SECTOR, b"\0") + stream
+    return header + fat + directory.ljust(SECTOR, b"\0") + body
 
 
 @pytest.mark.parametrize(
@@ -44,3 +53,65 @@ def test_a_file_of_before_1997_is_not_called_damaged(file: str, stream: str, con
 
 def test_a_file_of_word_97_is_one() -> None:
     assert detect_format("a.doc", compound_file("WordDocument", b"\xec\xa5\xc1\x00"), ParserLimits()) == "doc"
+
+
+def word_file(texts: list[str]) -> bytes:
+    """A Word file with the main text, and those of footnotes, headers, macros, comments, endnotes and boxes."""
+    whole = "".join(texts).encode("utf-16-le")
+    stream = bytearray(2048) + whole
+    struct.pack_into("<H", stream, 0x00, 0xA5EC)
+    struct.pack_into("<8i", stream, 0x4C, *map(len, texts))
+    pieces = b"\x02" + struct.pack("<IIIHIH", 16, 0, sum(map(len, texts)), 0, 2048, 0)
+    struct.pack_into("<II", stream, 0x01A2, 0, len(pieces))
+    return compound_file("WordDocument", bytes(stream), {"0Table": pieces})
+
+
+def test_the_texts_beside_the_main_one_of_a_word_file_are_read() -> None:
+    field = "\x13 HYPERLINK \x13 x \x15y\x14Shown\x15"
+    ruby = "\x13 EQ \\o\\al(\\s\\up 11(kana),漢字)\x15"
+    main = f"Duty\x07Fee\x07\x07{field} {ruby}\r"
+    parts = [main, "\x02 Weighed.\r", "\x03\r", "", "\x05Ask Mo.\r", "", "In a box\r", ""]
+    assert read_texts(word_file(parts)) == {
+        "": ["Duty | Fee", "Shown 漢字"],
+        "footnotes": ["Weighed."],
+        "comments": ["Ask Mo."],
+        "text box": ["In a box"],
+    }
+    assert read_texts(word_file(parts)[:2500]) == {}
+
+
+def record(kind: int, content: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(content)) + content
+
+
+def test_the_formats_notes_and_texts_of_an_old_workbook_are_read() -> None:
+    begin, end = record(0x0809, bytes(16)), record(0x0A, b"")
+    style = record(0xE0, bytes(20)) + record(0xE0, struct.pack("<HH", 0, 10) + bytes(16))
+    name = struct.pack("<BB", 4, 0) + b"Toll"
+    start = len(begin + style) + 4 + 6 + len(name) + len(end)
+    head = begin + style + record(0x85, struct.pack("<IH", start, 0) + name) + end
+    cell = record(0x0203, struct.pack("<HHHd", 2, 1, 1, 0.5))
+    texts = b"".join(
+        record(0x5D, struct.pack("<HHHH", 0x15, 18, 25, object_) + bytes(14))
+        + record(0x01B6, bytes(10) + struct.pack("<HHI", len(text), 0, 0))
+        + record(0x3C, b"\0" + text)
+        for object_, text in ((7, b"For sheep"), (8, b"In a box"))
+    )
+    note = record(0x1C, struct.pack("<HHHHH", 2, 27, 0, 7, 2) + b"\0Mo")
+    workbook = OldWorkbook(compound_file("Workbook", head + begin + cell + texts + note + end))
+    assert workbook.formats_of("Toll") == {2: {1: "0.00%"}}
+    found = [(passage.label, passage.text) for passage in workbook.extras_of("Toll", 1)]
+    assert found == [
+        ("sheet Toll, notes", "AB3: Comment by Mo: For sheep"),
+        ("sheet Toll, drawing", "In a box"),
+    ]
+    assert workbook.formats_of("Other") == {}
+
+
+def test_the_comments_of_old_slides_are_read() -> None:
+    texts = [
+        struct.pack("<HHI", n << 4, 0x0FBA, 2 * len(t)) + t.encode("utf-16-le") for n, t in enumerate(("Ines", "Why?"))
+    ]
+    comment = struct.pack("<HHI", 0x0F, 0x2EE0, sum(map(len, texts))) + b"".join(texts)
+    found = read_comments(compound_file("PowerPoint Document", b"\0" * 8 + comment), 3)
+    assert [(passage.text, passage.position) for passage in found] == [("Comment by Ines: Why?", 3)]

@@ -48,9 +48,9 @@ class SheetReader:
                     tables.append(element)
                     if len(tables) == 1:
                         number, spans = 1, {}
+                        yield attribute(element, "name")  # what lies beside the rows of the former sheet is read now
                         self.notes.clear()
                         self.drawn.clear()
-                        yield attribute(element, "name")
                 elif name == "table":
                     tables.pop().clear()
                 elif event == "end" and len(tables) == 1 and name == "shapes":

@@ -10,6 +10,7 @@ import olefile
 
 from engine.errors import CorruptFile
 from engine.models import Omission
+from engine.parsers.archives.old_office import find_kind
 from engine.parsers.base import ABSENT, DAMAGED, Attachment
 from engine.text.cleanup import clean_single_line
 
@@ -20,7 +21,6 @@ NO_DOCUMENT = "it is an object of another program"
 _FILM = "it is a sound or a film"
 _FILES = frozenset({"package", "oleObject"})
 _MEDIA = frozenset({"media", "audio", "video"})
-_STREAMS = {"WordDocument": "doc", "Workbook": "xls", "Book": "xls", "PowerPoint Document": "ppt"}
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
@@ -54,8 +54,7 @@ def unpack_object(name: str, data: bytes) -> Attachment | None:
     try:
         with olefile.OleFileIO(BytesIO(data)) as ole:
             streams = {path[0]: path for path in ole.listdir() if len(path) == 1}
-            kind = next((kind for stream, kind in _STREAMS.items() if stream in streams), "")
-            if kind:
+            if kind := find_kind(streams):
                 return Attachment(f"{name.rpartition('.')[0]}.{kind}", data)
             if "\x01Ole10Native" in streams:
                 return _unpack_native(name, ole.openstream("\x01Ole10Native").read())

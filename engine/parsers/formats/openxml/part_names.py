@@ -1,56 +1,106 @@
-"""Give the parts of a workbook their usual names: some programs choose others, which few libraries find. Pure."""
+"""Give the parts of an Office file their usual names: some programs choose others, which few libraries find. Pure."""
 
 from __future__ import annotations
 
+import re
 import zipfile
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile
 from engine.parsers.base import ZIP_ERRORS
 from engine.parsers.formats.openxml.parts import PartReader
 from engine.parsers.formats.xml_tree import XmlArchive
 
-_WORKBOOK, _TYPES = "xl/workbook.xml", "[Content_Types].xml"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WORKBOOK, DOCUMENT = "xl/workbook.xml", "word/document.xml"
+_TYPES = "[Content_Types].xml"
+_USUAL = {"sharedStrings": "sharedStrings.xml", "styles": "styles.xml"}  # by the type of the relation
+_TAB, _TAB_AS_TEXT = b"<w:tab/>", b'<w:t xml:space="preserve">\t</w:t>'
+_MOVED = re.compile(rb"<(\w{1,20}:)?moveFrom(?:\s[^<>]*)?(?<!/)>")
 
 
-def with_usual_names(data: bytes) -> bytes:
-    """The workbook as it is if its parts have their usual names, else with them. Raises CorruptFile."""
+def with_usual_names(data: bytes, usual: str = WORKBOOK) -> bytes:
+    """The file as it is if its main part is the `usual` one, else with the usual names. Raises CorruptFile."""
     archive = XmlArchive(data)
-    if _WORKBOOK in archive.names and _TYPES in archive.names:
-        return data
     names = {name: name.replace("\\", "/") for name in archive.names}
     names |= {name: _TYPES for name in names if name.lower() == _TYPES.lower()}
     if names != {name: name for name in names}:
-        data = _repack(archive, names, [])
+        data = _repack(archive, names, {})
         archive = XmlArchive(data)
-    relations = PartReader(archive).relations("")
-    main = next((relation.target for relation in relations if relation.type == "officeDocument"), _WORKBOOK)
-    if main == _WORKBOOK or main not in archive.names:
+    parts = PartReader(archive)
+    main = next((relation.target for relation in parts.relations("") if relation.type == "officeDocument"), usual)
+    if main not in archive.names:
         return data
+    return _move(archive, main, usual) or data
+
+
+def prepare_text(data: bytes) -> bytes:
+    """A Word file with tabs as text, which the library would leave out, and without what its author moved elsewhere.
+
+    Raises CorruptFile.
+    """
+    archive = XmlArchive(data)
+    text = archive.read(DOCUMENT) if DOCUMENT in archive.names else b""
+    left = _drop_moved(text).replace(_TAB, _TAB_AS_TEXT)
+    return data if left == text else _repack(archive, {name: name for name in archive.names}, {}, {DOCUMENT: left})
+
+
+def _drop_moved(text: bytes) -> bytes:
+    pieces, at = list[bytes](), 0
+    for match in _MOVED.finditer(text):
+        end_tag = b"</" + (match[1] or b"") + b"moveFrom>"
+        end = text.find(end_tag, match.end()) if match.start() >= at else at
+        if end < 0:
+            break
+        if end > at:
+            pieces.append(text[at : match.start()])
+            at = end + len(end_tag)
+    return b"".join([*pieces, text[at:]]) if pieces else text
+
+
+def _move(archive: XmlArchive, main: str, usual: str) -> bytes:
+    """The archive with usual names; nothing if they are."""
     folder, _, file = main.rpartition("/")
+    new_folder, _, new_file = usual.rpartition("/")
     prefix = f"{folder}/" if folder else ""
     moved = {
-        name: "xl/" + name.removeprefix(prefix).replace(file, "workbook.xml")
+        name: f"{new_folder}/" + name.removeprefix(prefix).replace(file, new_file)
         for name in archive.names
         if name.startswith(prefix) and (prefix or name not in {_TYPES, "_rels/.rels"})
     }
-    changes = [(f'"/{main}"', f'"/{_WORKBOOK}"'), (f'"{main}"', f'"{_WORKBOOK}"'), (f'"/{prefix}', '"/xl/')]
+    changes = {f'"/{main}"': f'"/{usual}"', f'"{main}"': f'"{usual}"'}
+    for relation in PartReader(archive).relations(main):
+        if (name := _USUAL.get(relation.type, "")) and relation.target in moved:
+            moved[relation.target] = f"{new_folder}/{name}"
+            changes |= {f'"{relation.target.removeprefix(prefix)}"': f'"{name}"'}
+            changes |= {f'"/{relation.target}"': f'"/{new_folder}/{name}"'}
+    if all(before == after for before, after in moved.items()):
+        return b""
+    changes[f'"/{prefix}'] = f'"/{new_folder}/'
     return _repack(archive, {name: moved.get(name, name) for name in archive.names}, changes)
 
 
-def _repack(archive: XmlArchive, names: dict[str, str], changes: list[tuple[str, str]]) -> bytes:
-    """The archive with other names; `changes` are made in what refers to parts."""
+def _repack(
+    archive: XmlArchive,
+    names: Mapping[str, str],
+    changes: Mapping[str, str],
+    contents: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """The archive with other names and `contents`; `changes` are made in what refers to parts."""
     target = BytesIO()
     try:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
             for before, after in sorted(names.items()):
                 if before.endswith(("/", "\\")):
                     continue
-                content = archive.read(before)
+                content = (contents or {}).get(before) or archive.read(before)
                 if after == _TYPES or after.endswith(".rels"):
-                    for old, new in changes:
+                    for old, new in changes.items():
                         content = content.replace(old.encode(), new.encode())
                 file.writestr(after, content)
     except ZIP_ERRORS as error:
-        raise CorruptFile("The workbook is damaged or incomplete.") from error
+        raise CorruptFile("The file is damaged or incomplete.") from error
     return target.getvalue()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.parsers.formats.xml_tree import XmlArchive
 
-_PARAGRAPHS = frozenset({"p", "br", "cr"})
+_NAMED, _DRAWN = frozenset({"docPr", "cNvPr"}), "textpath"
 
 
 class PartRelation(NamedTuple):
@@ -102,3 +102,14 @@ def run_text(element: Element) -> str:
 def is_text(element: Element) -> bool:
     """Whether an element is a run's text or a break."""
     return local_name(element) in {"t", "br", "cr", "tab"}
+
+
+def picture_texts(root: Element | None) -> Iterator[str]:
+    """The words that stand for pictures, and those of letters that are drawn (WordArt)."""
+    for element in root.iter() if root is not None else ():
+        name = local_name(element)
+        words = (
+            attribute(element, "descr") if name in _NAMED else attribute(element, "string") if name == _DRAWN else ""
+        )
+        if text := " ".join(words.split()):
+            yield text if name == _DRAWN else f"Picture: {text}"

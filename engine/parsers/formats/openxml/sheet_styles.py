@@ -12,7 +12,7 @@ from engine.parsers.formats.xml_tree import attribute, find_all, local_name
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_PLAIN = frozenset({"", "General", "@", "0", "Standard"})
+PLAIN_CODES = frozenset({"", "General", "@", "0", "Standard"})
 _REFERENCE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 Formats = dict[int, dict[int, str]]
 
@@ -26,7 +26,7 @@ def read_style_codes(styles: Element | None) -> dict[str, str]:
     for number, row in enumerate(rows):
         kind = attribute(row, "numFmtId")
         code = own.get(kind) or (BUILT_IN.get(int(kind), "") if kind.isdecimal() else "")
-        if code not in _PLAIN:
+        if code not in PLAIN_CODES:
             codes[str(number)] = code
     return codes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import CorruptFile
@@ -9,7 +10,7 @@ from engine.models import Omission, Passage
 from engine.parsers.base import DAMAGED, Attachment
 from engine.parsers.formats.openxml.drawings import drawing_blocks
 from engine.parsers.formats.openxml.embedded import embedded_files
-from engine.parsers.formats.openxml.parts import PartReader
+from engine.parsers.formats.openxml.parts import PartReader, picture_texts
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name
 from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _WORD = ("wordprocessingml/2006/main", "wordprocessingml/main")  # namespaces, of the usual and the strict form
 _NOTES = {"footnotes": ("footnote", "footnotes"), "endnotes": ("endnote", "endnotes")}
 _CHUNK = "aFChunk"
+# What the library adds to a text: marks of notes, addresses of links, and those of Markdown.
+_ADDED = re.compile(r"\[\^[^\]\s]{1,10}\]|\(https?://[^\s()]*\)|[*~`]|\\(?=\|)")
 _UNKNOWN_ENDINGS = (".dat", ".bin")
 
 
@@ -46,8 +49,12 @@ def read_extras(data: bytes, known: Iterable[str], first: int) -> WordExtras:
     relations = parts.relations(main)
     overlooked = _Overlooked(known)
     found: dict[str, list[Block]] = {}
-    for label, text in (*overlooked.find(parts.read(main, "main text")), *_part_texts(parts, relations, overlooked)):
+    root = parts.read(main, "main text")
+    for label, text in (*overlooked.find(root), *_part_texts(parts, relations, overlooked)):
         found.setdefault(label, []).append(Block(text, 0, 0, "item"))
+    for text in dict.fromkeys(picture_texts(root)):
+        if not overlooked.is_known(text.removeprefix("Picture: ")):
+            found.setdefault("picture", []).append(Block(text, 0, 0, "item"))
     found.setdefault("drawing", []).extend(drawing_blocks(parts, relations, "document"))
     files = [*embedded_files(parts, relations, ""), *_read_chunks(parts, relations)]
     passages = [
@@ -141,7 +148,7 @@ def _is_word(element: Element) -> bool:
 
 
 def _compact(text: str) -> str:
-    return "".join(text.replace("\\|", "|").split())
+    return "".join(_ADDED.sub("", text).split())
 
 
 def _read_chunks(parts: PartReader, relations: list[PartRelation]) -> Iterator[Attachment]:

@@ -13,7 +13,7 @@ from engine.parsers.base import DAMAGED, EmbeddedPicture
 from engine.parsers.formats.openxml.comments import cell_comments, threaded_comments
 from engine.parsers.formats.openxml.drawings import drawing_blocks
 from engine.parsers.formats.openxml.embedded import embedded_files
-from engine.parsers.formats.openxml.parts import PartReader, paragraphs_of
+from engine.parsers.formats.openxml.parts import PartReader, paragraphs_of, picture_texts
 from engine.parsers.formats.openxml.sheet_styles import Formats, read_cell_formats, read_style_codes
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name
 from engine.parsers.passages import Block, group_blocks, join_blocks
@@ -114,7 +114,7 @@ class WorkbookParts:
                 relation.type == "drawing"
                 and (root := self.parts.read(relation.target, f"{sheet.label}, drawing")) is not None
             ):
-                drawn += [Block(text, 0, 0, "item") for text in _shape_texts(root)]
+                drawn += [Block(text, 0, 0, "item") for text in (*_shape_texts(root), *picture_texts(root))]
                 drawn += drawing_blocks(self.parts, self.parts.relations(relation.target), sheet.label)
         yield "notes", notes
         yield "drawing", drawn

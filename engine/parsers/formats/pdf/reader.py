@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import html
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ _FIELD_KINDS = frozenset({_CHECK_BOX, _RADIO, *_CHOICES, 6})
 _ON = frozenset({"yes", "on", "1", "true", ""})
 _MAX_ANNOTATIONS, _MAX_ATTACHMENTS = 20_000, 200
 _MANY_LINES = 30
+_TAG = re.compile(r"<[^<>]*>")
 _LARGE_SHARE, _SHORT_TEXT = 0.5, 80  # of a page that is a scan with a stamp or a page number as text
 
 _Frame = tuple[float, float, float, float]  # left, bottom, right, top
@@ -96,7 +99,7 @@ def _read_page(page: PdfPage, number: int, form: Any, found: PdfObjects) -> list
             frames += _frame_of(annotation)
         elif kind == _WIDGET and form:
             values += [line] if (line := _field_line(form, annotation)) and line not in values else []
-        elif kind in _NOTES and (note := clean_multiline(_annotation_text(annotation, b"Contents"))):
+        elif kind in _NOTES and (note := _read_note(annotation)):
             author = clean_single_line(_annotation_text(annotation, b"T"))
             found.texts.setdefault(number, []).append((f"note by {author}" if author else "note", note))
         elif kind == _FILE:
@@ -166,6 +169,12 @@ def _read_choice(form: Any, annotation: Any) -> str:
     chosen = (at for at in options if pdfium.FPDFAnnot_IsOptionSelected(form, annotation, at))
     labels = (_read_text(pdfium.FPDFAnnot_GetOptionLabel, form, annotation, at) for at in chosen)
     return ", ".join(filter(None, map(clean_single_line, labels)))
+
+
+def _read_note(annotation: Any) -> str:
+    """What somebody typed; some programs keep it with its looks alone, as a piece of a page."""
+    plain = _annotation_text(annotation, b"Contents")
+    return clean_multiline(plain or html.unescape(_TAG.sub(" ", _annotation_text(annotation, b"RC"))))
 
 
 def _annotation_text(annotation: Any, key: bytes) -> str:

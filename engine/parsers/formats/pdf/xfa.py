@@ -6,7 +6,7 @@ import ctypes
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from engine.parsers.formats.xml_tree import local_name
+from engine.parsers.formats.xml_tree import find_all, local_name
 from engine.parsers.sandbox.nesting import check_xml_depth
 from engine.text.cleanup import clean_single_line
 
@@ -24,7 +24,7 @@ def read_xfa_values(document: PdfDocument) -> str:
         size = pdfium.FPDF_GetXFAPacketName(document.raw, at, None, 0)
         name = ctypes.create_string_buffer(max(size, 1))
         pdfium.FPDF_GetXFAPacketName(document.raw, at, name, size)
-        if name.value == b"datasets":
+        if name.value in {b"datasets", b""}:  # a form in one piece has no names of packets
             return _render(_read_packet(document, at))
     return ""
 
@@ -46,5 +46,7 @@ def _render(data: bytes) -> str:
         root = ET.fromstring(data)  # noqa: S314 - expat bounds entities, the sandbox memory and time
     except ET.ParseError:
         return ""
-    leaves = ((element, clean_single_line(element.text or "")) for element in root.iter() if not len(element))
+    sets = [root] if local_name(root) == "datasets" else find_all(root, "datasets")
+    found = (element for each in sets for element in each.iter() if not len(element))
+    leaves = ((element, clean_single_line(element.text or "")) for element in found)
     return "\n".join(f"{local_name(each)}: {text}" for each, text in leaves if text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 
 _BY_CHARSET = {
     77: "mac_roman",
@@ -94,4 +95,5 @@ def _share_high(data: bytes) -> float:
 
 def decode(data: bytes, codec: str) -> str:
     """The text of bytes; what the codec does not know becomes the replacement character."""
-    return data.decode(codec or "cp1252", "replace")
+    text = data.decode(codec or "cp1252", "replace")
+    return unicodedata.normalize("NFC", text) if codec == "cp1258" else text  # which has accents as signs of their own

@@ -1,0 +1,1 @@
+"""What the libraries leave out of Office files of 1997 to 2003: formats, notes, comments, text boxes, headers."""

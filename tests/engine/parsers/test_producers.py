@@ -1,0 +1,145 @@
+"""Files as other programs write them: with other names of parts, as one XML file, under endings of other formats."""
+
+from __future__ import annotations
+
+import base64
+import zipfile
+import zlib
+from io import BytesIO
+from urllib.parse import quote
+
+import pytest
+
+from engine import FileParser, ParserLimits
+from engine.errors import CorruptFile, UnsupportedFormat
+from engine.models import Omission
+from engine.parsers.formats.row_passages import repeat_merged
+from tests.engine.parsers.samples import archive, docx, opendocument, paragraph
+
+LIMITS = ParserLimits()
+FLAT = (
+    '<?xml version="1.0"?><office:document xmlns:office="o" xmlns:text="t" xmlns:table="b" office:mimetype='
+    '"application/vnd.oasis.opendocument.{kind}"><office:body>{body}</office:body></office:document>'
+)
+NOTED = (
+    '<table:table table:name="Tolls"><table:table-row><table:table-cell><office:annotation><text:p>{note}</text:p>'
+    "</office:annotation><text:p>Cart</text:p></table:table-cell></table:table-row></table:table>"
+)
+
+
+async def read(parser: FileParser, name: str, data: bytes) -> str:
+    parsed = await parser.parse(name, data)
+    return "\n".join(passage.text for passage in parsed.passages)
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_flat_opendocument_and_templates_are_read_like_documents(parser: FileParser) -> None:
+    text = "<text:p>The eel trap</text:p>"
+    assert await read(parser, "a.fodt", FLAT.format(kind="text", body=text).encode()) == "The eel trap"
+    assert await read(parser, "a.ott", opendocument("text-template", text)) == "The eel trap"
+    rows = NOTED.format(note="For sheep") + NOTED.format(note="For geese")
+    found = await read(parser, "a.fods", FLAT.format(kind="spreadsheet", body=rows).encode())
+    assert found.split("\n") == ["Cart", "row 1: Comment: For sheep", "Cart", "row 1: Comment: For geese"]
+    with pytest.raises(CorruptFile):
+        await read(parser, "a.fodt", FLAT.format(kind="unheard", body=text).encode())
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_word_file_whose_main_part_has_another_name_is_read_as_usual(parser: FileParser) -> None:
+    moved = '<w:p><w:moveFrom w:id="1"><w:r><w:t>Old place</w:t></w:r></w:moveFrom></w:p>'
+    usual = docx(paragraph("The eel trap", "Heading1"), moved, paragraph("It leaks."))
+    with zipfile.ZipFile(BytesIO(usual)) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    before, after = "word/document.xml", "word/document2.xml"
+    renamed = archive({n.replace(before, after): d.replace(before.encode(), after.encode()) for n, d in parts.items()})
+    texts = [await read(parser, "a.docx", data) for data in (usual, renamed)]
+    assert texts[0] == texts[1]
+    assert "It leaks." in texts[0]
+    assert "Old place" not in texts[0]
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_words_that_stand_for_a_picture_are_read(parser: FileParser) -> None:
+    drawn = (
+        '<w:p><w:r><w:drawing><wp:docPr xmlns:wp="p" id="1" name="1" descr="Eels in a basket"/></w:drawing></w:r></w:p>'
+    )
+    assert "Picture: Eels in a basket" in await read(parser, "a.docx", docx(paragraph("Trap"), drawn))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.xls", "Name\tFee\nOdo\t12\n", ["Odo | 12"]),
+        ("a.xls", "<html><table><tr><td>Odo</td><td>12</td></tr></table></html>", ["Odo | 12"]),
+        ("a.doc", "The eel trap leaks.\n", ["The eel trap leaks."]),
+        (
+            "a.doc",
+            '<html xmlns:o="urn:schemas-microsoft-com:office:office"><p>The eel trap</p></html>',
+            ["The eel trap"],
+        ),
+        ("1.emlx", "35\nFrom: a@b.example\nSubject: X\n\nTrap.\n\n<plist><dict/></plist>", ["Trap."]),
+    ],
+)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_text_with_the_ending_of_an_office_file_is_text(
+    parser: FileParser, name: str, text: str, words: list[str]
+) -> None:
+    found = await read(parser, name, text.encode())
+    assert all(each in found for each in words)
+    assert "<" not in found
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_login_page_is_no_office_file_and_a_mail_store_says_what_to_do(parser: FileParser) -> None:
+    with pytest.raises(CorruptFile, match="login page"):
+        await read(parser, "a.xls", b"<html><table><tr><td><input type='password'></td></tr></table></html>")
+    with pytest.raises(UnsupportedFormat, match="Outlook") as caught:
+        await read(parser, "mail.pst", b"!BDN" + bytes(600))
+    assert "mbox" in caught.value.hint
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_data_within_xml_are_named_and_packed_drawings_read(parser: FileParser) -> None:
+    data = base64.b64encode(bytes(range(256))).decode()
+    parsed = await parser.parse("a.xml", f'<?xml version="1.0"?><a><b>Trap</b><c>{data}</c></a>'.encode())
+    assert [passage.text for passage in parsed.passages] == ["b: Trap"]
+    assert parsed.omissions == (Omission("<c> in line 1", "it is data, not text"),)
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    words = "Mend the eel trap before the flood comes to the lower mill"
+    drawing = f'<mxGraphModel><root><mxCell value="{words}"/></root></mxGraphModel>'
+    packed = base64.b64encode(packer.compress(quote(drawing).encode()) + packer.flush()).decode()
+    found = await read(parser, "a.drawio", f"<mxfile><diagram>{packed}</diagram></mxfile>".encode())
+    assert words in found
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_utf16_without_a_mark_is_known_by_its_script(parser: FileParser) -> None:
+    text = "Ключ от склада лежит у моста.\n"
+    assert [await read(parser, "a.txt", text.encode(name)) for name in ("utf-16-le", "utf-16-be")] == [text.strip()] * 2
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("cp1250", "Klíč od skladu má Žofie"), ("mac-cyrillic", "Ключ от склада лежит у Марфы")]
+)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_short_text_is_read_in_the_likelier_language(parser: FileParser, encoding: str, text: str) -> None:
+    assert await read(parser, "a.txt", text.encode(encoding)) == text
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_paragraph_with_a_tab_or_a_link_is_read_once_and_its_words_stay_apart(parser: FileParser) -> None:
+    tabbed = "<w:p><w:r><w:t>Odo</w:t><w:tab/><w:t>12 crowns</w:t></w:r></w:p>"
+    found = await read(parser, "a.docx", docx(paragraph("Fees"), tabbed))
+    assert found.split() == ["Fees", "Odo", "12", "crowns"]
+
+
+def test_merged_cells_are_repeated_except_those_of_a_title() -> None:
+    rows = [["Boats", "", ""], ["Region", "Barrels", ""], ["", "In", "Out"], ["North", "5", "6"], ["", "7", "8"]]
+    merged = [((0, 0), (0, 2)), ((1, 0), (2, 0)), ((1, 1), (1, 2)), ((3, 0), (4, 0)), ((9, 0), (9, 5))]
+    assert [row for _, row in repeat_merged(enumerate(rows, 1), merged)] == [
+        ["Boats", "", ""],
+        ["Region", "Barrels", "Barrels"],
+        ["Region", "In", "Out"],
+        ["North", "5", "6"],
+        ["North", "7", "8"],
+    ]
