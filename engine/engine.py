@@ -23,7 +23,8 @@ from engine.parts.documents import EngineDocuments
 from engine.parts.graph import EngineGraph
 from engine.parts.maintenance import EngineMaintenance
 from engine.projection.duplicate_finder import DuplicateFinder
-from engine.projection.open_stores import check_embedder, check_given_stores
+from engine.projection.embedder_change import VectorsState, check_embedder
+from engine.projection.open_stores import check_given_stores
 from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Retriever
@@ -88,11 +89,13 @@ class Engine:
         options: EngineOptions | None = None,
         stores: Stores | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        former_embedder: Embedder | None = None,
     ) -> AsyncIterator[Engine]:
         """Lock the data directory, open its stores (or use those given), and resume the work of the last run.
 
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
-        If the options name a database, it holds the data instead; `processes` are those that work on it. Raises
+        Vectors by another embedder that is built in, or is the `former_embedder`, are searched until all are made
+        again. If the options name a database, it holds the data instead; `processes` are those that work on it. Raises
         DatabaseInUse if one of them must be alone.
         """
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor(clock)
@@ -110,15 +113,23 @@ class Engine:
                 ledger = await storage.open_ledger(stack)
                 if refusal is None:
                     await ledger.joins.set_automatic_joins(enabled=options.join_duplicates)
-                await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
+                place = (await ledger.embedders.load_places()).present
+                vectors_state = VectorsState(
+                    are_lost=stores is None and not storage.has_vectors(place),
+                    are_kept=stores is None and options.open_stores is None,
+                    is_alone=not await has_others(storage.processes),
+                    former_embedder=former_embedder,
+                )
+                await check_embedder(ledger, embedder, options, vectors_state)
                 await recall_scale(ledger, embedder)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
-                stores = stores or await storage.open_stores(ledger, embedder, stack)
+                stores = stores or await storage.open_stores(ledger, embedder, former_embedder, stack)
                 runtime = Runtime(
                     ledger=ledger,
                     graph=stores.graph,
                     vectors=stores.vectors,
+                    former=stores.former,
                     language=language,
                     embedder=embedder,
                     reranker=reranker,
@@ -151,6 +162,8 @@ class Engine:
                 self._store_maintenance.resume_reindex()
             else:
                 await self._store_maintenance.start_reindex()
+        if (await self._ledger.embedders.load_places()).changed_at:
+            self._store_maintenance.resume_embedder_change()
         self._worker.start()
         self._store_maintenance.start()
 

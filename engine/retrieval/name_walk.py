@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from engine.models import SearchQuery
     from engine.options import RankingOptions
     from engine.retrieval.ranking.pagerank import GraphNode
-    from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
+    from engine.retrieval.results import QueryVectors
+    from engine.retrieval.search import ProfileCache, Searcher
     from engine.storage.ledger.records import EntityMatch
 
 
@@ -114,8 +115,7 @@ class NameWalk:
     async def _search_relations(self, profiles: ProfileCache) -> dict[int, float]:
         """The relations nearest to the question, with their similarity; they are loaded into `profiles`."""
         wanted = self._options.seed_fact_candidates
-        vectors = self.vectors
-        hits = await self.searcher.search_vectors("relations", vectors.question, wanted, vectors.scale)
+        hits = await self.searcher.search_vectors("relations", self.vectors, "question", wanted)
         await self.searcher.load_relations(profiles, [hit.id for hit in hits])
         return {hit.id: hit.similarity for hit in hits if hit.id in profiles.relations}
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
     from contextlib import AsyncExitStack
 
-    from engine.retrieval.search import QueryVectors, Searcher
+    from engine.retrieval.results import QueryVectors
+    from engine.retrieval.search import Searcher
     from engine.storage.vectors.base import VectorHit
 
 
@@ -38,8 +39,7 @@ class VectorLeg:
             return await searcher.stopwatch.measure("words", query)
 
         async def search_vectors() -> list[VectorHit]:
-            vectors = await embedding
-            return await searcher.search_vectors("chunks", vectors.question, wanted, vectors.scale)
+            return await searcher.search_vectors("chunks", await embedding, "question", wanted)
 
         by_words = await stack.enter_async_context(child_task(search_words()))
         return cls(searcher, await stack.enter_async_context(child_task(search_vectors())), by_words)
