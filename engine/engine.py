@@ -49,9 +49,10 @@ class Engine:
     """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Its parts are `documents`, `graph`, `corrections` and `maintenance`. `supervisor` runs background tasks, those of
-    programs too; `processes` are those that work on the data; `database` is the address of the one that holds the
-    data, "" if files in the data directory do. Text arguments are repaired to valid Unicode; times without a zone are
-    UTC. Once closed, the engine and its parts raise EngineClosed.
+    programs too; `processes` are those that work on the data; `database` is the address of the one that holds the data,
+    "" if files in the data directory do. `languages`: those that texts and questions are in, as they are set. Text
+    arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, the engine and its parts raise
+    EngineClosed.
     """
 
     def __init__(self, folder: DataDir, runtime: Runtime) -> None:
@@ -60,6 +61,7 @@ class Engine:
         self.supervisor = runtime.supervisor
         self.processes = runtime.processes
         self.database = runtime.options.database
+        self.languages = runtime.options.languages
         self._state = state = OpenState()
         self._runtime = runtime
         self._ledger = runtime.ledger
@@ -67,7 +69,7 @@ class Engine:
         duplicate_finder = DuplicateFinder(runtime)
         self._worker = worker = IngestWorker(runtime, self._projector, duplicate_finder)
         self._store_maintenance = store_maintenance = StoreMaintenance(
-            runtime, self._projector, worker, folder.journal.remove_leftovers
+            runtime, self._projector, worker, folder.journal.remove_leftovers, folder.path
         )
         retriever = Retriever(runtime)
         self._answer_service = AnswerService(runtime, retriever)

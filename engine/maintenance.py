@@ -13,6 +13,7 @@ import structlog
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.full_text_update import update_full_text
+from engine.ingest.language_count import count_periodically
 from engine.ingest.people_removal import remove_people
 from engine.ingest.rereading import check_readings
 from engine.ingest.worker import ERROR_WAIT_SECONDS
@@ -22,6 +23,7 @@ from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
+    from pathlib import Path
 
     from engine.ingest.worker import IngestWorker
     from engine.projection.projector import Projector
@@ -64,6 +66,7 @@ class StoreMaintenance:
     projector: Projector
     worker: IngestWorker
     remove_leftovers: Callable[[], None]  # copies of data that ended processes left
+    data_dir: Path
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _reindex_task: asyncio.Task[None] | None = None
     _reindex_error: EngineError | None = None
@@ -82,6 +85,7 @@ class StoreMaintenance:
             run("full-text update", partial(update_full_text, self.runtime)),
             run("extraction check", partial(check_readings, self.runtime)),
             run("removal of people", partial(remove_people, self.runtime, self.worker.wake)),
+            run("language count", partial(count_periodically, self.runtime, self.data_dir)),
         ]
         if not self.runtime.options.database:
             self._tasks.append(run("disk space", self._watch_disk))
