@@ -153,6 +153,7 @@ class Engine:
             self._worker.block(self._runtime.refusal)
             return
         await self._ledger.work.resume()
+        await self._ledger.documents.record_chunking(repr(self._runtime.options.chunking))
         if (prefixes := self._runtime.options.spaces_without_people) is not None:
             await self._ledger.removed_people.begin(prefixes)
         await self._ledger.work.retry_after_change(self._runtime.reader)

@@ -79,6 +79,11 @@ def list_stem_terms(text: str) -> list[str]:
     return terms
 
 
+def join_stem_terms(text: str) -> str:
+    """The stem terms of a text between blanks."""
+    return " ".join(list_stem_terms(text))
+
+
 def list_query_stems(word: str, languages: Iterable[str]) -> list[str]:
     """The terms that find other forms of a word in texts of these languages."""
     words = _list_words(word)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from bot.errors import BadSetting
 from bot.model_setup.languages import read_languages, read_wanted_languages, split_languages
@@ -40,11 +41,11 @@ def test_another_language_than_english_chooses_the_multilingual_embedder(
 
 
 def test_auto_takes_what_was_counted_last(tmp_path: Path) -> None:
-    chosen = Settings(data_dir=str(tmp_path), languages=" Auto")
+    chosen = Settings(data_dir=tmp_path, languages=" Auto")
     assert read_languages(chosen) == ()
     save_spoken(tmp_path, SpokenLanguages(("fr", "en"), ("fr", "en", "de"), {"fr": 1.0}, 90))
     assert read_languages(chosen) == ("fr", "en")
     assert read_wanted_languages(chosen) == ("fr", "en", "de")
-    assert read_languages(Settings(data_dir=str(tmp_path), languages="ja")) == ("ja",)
-    shared = Settings(data_dir=str(tmp_path), languages="auto", database="postgresql://host/name")
+    assert read_languages(Settings(data_dir=tmp_path, languages="ja")) == ("ja",)
+    shared = Settings(data_dir=tmp_path, languages="auto", database=SecretStr("postgresql://host/name"))
     assert read_languages(shared) == ()  # its processes must agree
