@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorStore
 
 OTHER_LANGUAGES_HINT = "Set THREADLORE_LANGUAGES as it was; another list, such as en, has all vectors made again."
+OTHER_PROCESSES_HINT = "End the processes that use the former languages first, or set THREADLORE_LANGUAGES as it was."
 log = structlog.get_logger(__name__)
 
 
@@ -69,6 +70,8 @@ async def _check_change(former: str, embedder: Embedder, options: EngineOptions,
     are_builtin = {former, name} <= BUILTINS.keys()
     if not (options.replace_embedder or (are_builtin and options.languages and vectors.is_alone)):
         hint = OTHER_LANGUAGES_HINT if are_builtin else EmbedderMismatch.hint
+        if are_builtin and options.languages:
+            hint = OTHER_PROCESSES_HINT
         raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.", hint=hint)
     if name in BUILTINS:  # are its weights whole? Else all would be embedded again in vain
         await embedder.embed([PROBE_TEXT], UsageMeter())
