@@ -26,6 +26,7 @@ RULES = (
     "bot/text/speech/addressee",
     "bot/text/speech/grammars",
     "engine/text/author_request",
+    "engine/text/languages/shares",
     "engine/text/overview_request",
     "engine/text/overviews/words",
     "engine/text/conversations/small_talk",
