@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from engine.models import SearchQuery
     from engine.options import RankingOptions
     from engine.retrieval.ranking.pagerank import GraphNode
-    from engine.retrieval.results import QueryVectors
-    from engine.retrieval.search import ProfileCache, Searcher
+    from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
     from engine.storage.ledger.records import EntityMatch
 
 

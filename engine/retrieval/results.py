@@ -1,52 +1,15 @@
-"""Records of a retrieval: the vectors of the question, the hits of the searches, and the context built from them."""
+"""Records of a retrieval: the hits of the searches, and the context built from them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from engine.retrieval.search import GraphLeg
-from engine.text.similarity import SimilarityScale
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from engine.models import Context, Scope, SearchQuery
-    from engine.retrieval.search import ProfileCache
-    from engine.storage.vectors.base import VectorStore
-
-
-QueryPart = Literal["question", "low", "high"]
-
-
-class FormerQuery(NamedTuple):
-    """The vectors of a question by a former embedder, and where to search with them."""
-
-    store: VectorStore
-    vectors: QueryVectors
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVectors:
-    """Vectors of length one: of the question, of all low keywords, and of all high keywords.
-
-    `scale`: turns their cosines with stored vectors into similarities.
-    """
-
-    question: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    scale: SimilarityScale = SimilarityScale()  # noqa: RUF009  - frozen
-    former: FormerQuery | None = None
-
-    def find_part(self, part: QueryPart) -> np.ndarray:
-        """The vector of a part."""
-        return {"question": self.question, "low": self.low, "high": self.high}[part]
-
-    def find_similarities(self, vectors: np.ndarray) -> list[float]:
-        """The similarity of the question to each of the vectors, shape (n, dim), of a row."""
-        similarities: list[float] = self.scale.similarities(vectors @ self.question).tolist()
-        return similarities
+    from engine.retrieval.search import ProfileCache, QueryVectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,16 @@ from engine.retrieval.context_builder import ContextBuilder
 from engine.retrieval.graph.provenance import ProvenanceLoader
 from engine.retrieval.graph.subgraph import SubgraphLoader
 from engine.retrieval.name_walk import NameWalk
-from engine.retrieval.results import FormerQuery, QueryVectors, RetrievalResult, SearchHits
-from engine.retrieval.search import KINDS_BY_TABLE, GraphLeg, ProfileCache, Searcher, SearchScope
+from engine.retrieval.results import RetrievalResult, SearchHits
+from engine.retrieval.search import (
+    KINDS_BY_TABLE,
+    FormerQuery,
+    GraphLeg,
+    ProfileCache,
+    QueryVectors,
+    Searcher,
+    SearchScope,
+)
 from engine.retrieval.vector_leg import VectorLeg
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from engine.retrieval.ranking.fusion import rank_entities, rank_hits, sort_key
 from engine.retrieval.ranking.relations import RankedRelation, rank_relations
@@ -12,6 +12,7 @@ from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
+from engine.text.similarity import SimilarityScale
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from engine.models import Question, SearchQuery
     from engine.retrieval.ranking.pagerank import GraphNode
-    from engine.retrieval.results import QueryPart, QueryVectors
     from engine.runtime import Runtime
     from engine.scheduling.stopwatch import Stopwatch
     from engine.storage.ledger.records import (
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         ScopeIds,
     )
     from engine.storage.vectors.base import VectorHit, VectorTable
-    from engine.text.similarity import SimilarityScale
 
 Result = TypeVar("Result")
 Node = TypeVar("Node", bound="GraphNode")
@@ -78,6 +77,39 @@ class SearchScope:
         rooms = self.scope_ids.rooms if table == "chunks" else frozenset[int]()
         ids = self.filters.listed_ids(KINDS_BY_TABLE[table]) if self.filters else None
         return vector_store.VectorFilter(self.scope_ids.spaces, rooms, self.populations[table], ids)
+
+
+QueryPart = Literal["question", "low", "high"]
+
+
+class FormerQuery(NamedTuple):
+    """The vectors of a question by a former embedder, and where to search with them."""
+
+    store: vector_store.VectorStore
+    vectors: QueryVectors
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVectors:
+    """Vectors of length one: of the question, of all low keywords, and of all high keywords.
+
+    `scale`: turns their cosines with stored vectors into similarities.
+    """
+
+    question: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    scale: SimilarityScale = SimilarityScale()  # noqa: RUF009  - frozen
+    former: FormerQuery | None = None
+
+    def find_part(self, part: QueryPart) -> np.ndarray:
+        """The vector of a part."""
+        return {"question": self.question, "low": self.low, "high": self.high}[part]
+
+    def find_similarities(self, vectors: np.ndarray) -> list[float]:
+        """The similarity of the question to each of the vectors, shape (n, dim), of a row."""
+        similarities: list[float] = self.scale.similarities(vectors @ self.question).tolist()
+        return similarities
 
 
 @dataclass(frozen=True, slots=True)

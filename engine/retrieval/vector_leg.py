@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
     from contextlib import AsyncExitStack
 
-    from engine.retrieval.results import QueryVectors
-    from engine.retrieval.search import Searcher
+    from engine.retrieval.search import QueryVectors, Searcher
     from engine.storage.vectors.base import VectorHit
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge
-    from engine.retrieval.results import QueryVectors, SearchHits
-    from engine.retrieval.search import Searcher
+    from engine.retrieval.results import SearchHits
+    from engine.retrieval.search import QueryVectors, Searcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from engine.engine import Engine
 from engine.errors import CorruptProjection
 from engine.models import Question, RetrievalMode, Scope, SearchQuery
 from engine.options import EngineOptions, RankingOptions
-from engine.retrieval.results import QueryVectors
 from engine.retrieval.retriever import Retriever
-from engine.retrieval.search import ProfileCache, Searcher
+from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
 from engine.scheduling.stopwatch import Stopwatch
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from engine.usage import UsageMeter
