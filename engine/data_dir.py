@@ -58,8 +58,17 @@ class DataDir:
 
     @property
     def vectors_path(self) -> Path:
-        """The vector store."""
+        """The first vector store."""
         return self.path / "vectors"
+
+    def find_vectors(self, place: int) -> Path:
+        """The vector store with a number: each other embedder makes its vectors in the next one."""
+        return self.path / f"vectors-{place}" if place else self.vectors_path
+
+    @property
+    def vectors_paths(self) -> tuple[Path, ...]:
+        """Every vector store that is there, and the first one."""
+        return (self.vectors_path, *sorted(self.path.glob("vectors-*")))
 
     @property
     def stores_path(self) -> Path:
@@ -78,7 +87,7 @@ class DataDir:
     @property
     def projection_paths(self) -> tuple[Path, ...]:
         """Everything that can be rebuilt from the ledger."""
-        return (self.vectors_path, *self.plugged_paths, *(self.graph_path(module) for module in GRAPH_MODULES))
+        return (*self.vectors_paths, *self.plugged_paths, *(self.graph_path(module) for module in GRAPH_MODULES))
 
     def remove_projections(self, keep: Collection[Path] = ()) -> None:
         """Remove them, except some; no store may be open in what is removed."""

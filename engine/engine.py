@@ -23,7 +23,8 @@ from engine.parts.documents import EngineDocuments
 from engine.parts.graph import EngineGraph
 from engine.parts.maintenance import EngineMaintenance
 from engine.projection.duplicate_finder import DuplicateFinder
-from engine.projection.open_stores import check_embedder, check_given_stores
+from engine.projection.embedder_change import VectorsState, check_embedder
+from engine.projection.open_stores import check_given_stores
 from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Retriever
@@ -48,9 +49,10 @@ class Engine:
     """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Its parts are `documents`, `graph`, `corrections` and `maintenance`. `supervisor` runs background tasks, those of
-    programs too; `processes` are those that work on the data; `database` is the address of the one that holds the
-    data, "" if files in the data directory do. Text arguments are repaired to valid Unicode; times without a zone are
-    UTC. Once closed, the engine and its parts raise EngineClosed.
+    programs too; `processes` are those that work on the data; `database` is the address of the one that holds the data,
+    "" if files in the data directory do. `languages`: those that texts and questions are in, as they are set. Text
+    arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, the engine and its parts raise
+    EngineClosed.
     """
 
     def __init__(self, folder: DataDir, runtime: Runtime) -> None:
@@ -59,6 +61,7 @@ class Engine:
         self.supervisor = runtime.supervisor
         self.processes = runtime.processes
         self.database = runtime.options.database
+        self.languages = runtime.options.languages
         self._state = state = OpenState()
         self._runtime = runtime
         self._ledger = runtime.ledger
@@ -66,7 +69,7 @@ class Engine:
         duplicate_finder = DuplicateFinder(runtime)
         self._worker = worker = IngestWorker(runtime, self._projector, duplicate_finder)
         self._store_maintenance = store_maintenance = StoreMaintenance(
-            runtime, self._projector, worker, folder.journal.remove_leftovers
+            runtime, self._projector, worker, folder.journal.remove_leftovers, folder.path
         )
         retriever = Retriever(runtime)
         self._answer_service = AnswerService(runtime, retriever)
@@ -88,11 +91,13 @@ class Engine:
         options: EngineOptions | None = None,
         stores: Stores | None = None,
         clock: Clock = SYSTEM_CLOCK,
+        former_embedder: Embedder | None = None,
     ) -> AsyncIterator[Engine]:
         """Lock the data directory, open its stores (or use those given), and resume the work of the last run.
 
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
-        If the options name a database, it holds the data instead; `processes` are those that work on it. Raises
+        Vectors by another embedder that is built in, or is the `former_embedder`, are searched until all are made
+        again. If the options name a database, it holds the data instead; `processes` are those that work on it. Raises
         DatabaseInUse if one of them must be alone.
         """
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor(clock)
@@ -110,15 +115,23 @@ class Engine:
                 ledger = await storage.open_ledger(stack)
                 if refusal is None:
                     await ledger.joins.set_automatic_joins(enabled=options.join_duplicates)
-                await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
+                place = (await ledger.embedders.load_places()).present
+                vectors_state = VectorsState(
+                    are_lost=stores is None and not storage.has_vectors(place),
+                    are_kept=stores is None and options.open_stores is None,
+                    is_alone=not await has_others(storage.processes),
+                    former_embedder=former_embedder,
+                )
+                await check_embedder(ledger, embedder, options, vectors_state)
                 await recall_scale(ledger, embedder)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
-                stores = stores or await storage.open_stores(ledger, embedder, stack)
+                stores = stores or await storage.open_stores(ledger, embedder, former_embedder, stack)
                 runtime = Runtime(
                     ledger=ledger,
                     graph=stores.graph,
                     vectors=stores.vectors,
+                    former=stores.former,
                     language=language,
                     embedder=embedder,
                     reranker=reranker,
@@ -140,6 +153,7 @@ class Engine:
             self._worker.block(self._runtime.refusal)
             return
         await self._ledger.work.resume()
+        await self._ledger.documents.record_chunking(repr(self._runtime.options.chunking))
         if (prefixes := self._runtime.options.spaces_without_people) is not None:
             await self._ledger.removed_people.begin(prefixes)
         await self._ledger.work.retry_after_change(self._runtime.reader)
@@ -151,6 +165,8 @@ class Engine:
                 self._store_maintenance.resume_reindex()
             else:
                 await self._store_maintenance.start_reindex()
+        if (await self._ledger.embedders.load_places()).changed_at:
+            self._store_maintenance.resume_embedder_change()
         self._worker.start()
         self._store_maintenance.start()
 

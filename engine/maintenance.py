@@ -13,6 +13,7 @@ import structlog
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.full_text_update import update_full_text
+from engine.ingest.language_count import count_periodically
 from engine.ingest.people_removal import remove_people
 from engine.ingest.rereading import check_readings
 from engine.ingest.worker import ERROR_WAIT_SECONDS
@@ -22,6 +23,7 @@ from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
+    from pathlib import Path
 
     from engine.ingest.worker import IngestWorker
     from engine.projection.projector import Projector
@@ -38,6 +40,7 @@ DISK_CHECK_SECONDS = 2.0
 CATCH_UP_SECONDS = 15.0  # how long compaction waits for the worker to process changes, at most
 CLOSED_HINT = "Compaction and reindexing resume after the next start."
 RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a reindex does not help
+CHANGING = "Texts are being embedded again for the languages that are set; until then the former vectors count, too."
 REBUILDING = "Graph and vectors are being rebuilt; until then answers may miss something."
 REINDEX_WAIT_SECONDS = 60.0  # how long a question waits for a reindex
 
@@ -63,9 +66,11 @@ class StoreMaintenance:
     projector: Projector
     worker: IngestWorker
     remove_leftovers: Callable[[], None]  # copies of data that ended processes left
+    data_dir: Path
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _reindex_task: asyncio.Task[None] | None = None
     _reindex_error: EngineError | None = None
+    _change_task: asyncio.Task[None] | None = None
     _running_jobs: set[asyncio.Task[None]] = field(default_factory=set)
     _recreate_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _recreated_at: float = -math.inf
@@ -73,22 +78,26 @@ class StoreMaintenance:
     def start(self) -> None:
         """Start the background tasks."""
         run = self.runtime.supervisor.run
-        self.runtime.supervisor.add_problem_source(lambda: [REBUILDING] if self._reindex_task is not None else [])
+        self.runtime.supervisor.add_problem_source(self._describe_rebuilding)
         self._tasks = [
             run("compaction", self._compact_periodically),
             run("repair", self._recreate_when_corrupt),
             run("full-text update", partial(update_full_text, self.runtime)),
             run("extraction check", partial(check_readings, self.runtime)),
             run("removal of people", partial(remove_people, self.runtime, self.worker.wake)),
+            run("language count", partial(count_periodically, self.runtime, self.data_dir)),
         ]
         if not self.runtime.options.database:
             self._tasks.append(run("disk space", self._watch_disk))
 
+    def _describe_rebuilding(self) -> list[str]:
+        is_changing = self._change_task is not None and not self._change_task.done()
+        return [REBUILDING] * (self._reindex_task is not None) + [CHANGING] * is_changing
+
     async def stop(self) -> None:
         """Cancel all tasks and jobs."""
-        await cancel_tasks(*self._tasks, *self._running_jobs)
-        if self._reindex_task is not None:
-            await cancel_tasks(self._reindex_task)
+        rebuilding = [task for task in (self._reindex_task, self._change_task) if task is not None]
+        await cancel_tasks(*self._tasks, *self._running_jobs, *rebuilding)
 
     async def compact(self) -> None:
         """Erase deleted bytes from all files, without model calls; continues if the caller is cancelled.
@@ -187,7 +196,22 @@ class StoreMaintenance:
     async def wait_until_indexed(self) -> None:
         """Return once everything is indexed and no reindex is running."""
         await self.worker.wait_until_indexed()
+        if self._change_task is not None:
+            await asyncio.wait({self._change_task})
         await self.wait_for_reindex()
+
+    def resume_embedder_change(self) -> None:
+        """Drop the vectors of the former embedder once all are made again; each process may."""
+        self._change_task = self.runtime.supervisor.run("embedder change", self._finish_embedder_change)
+
+    async def _finish_embedder_change(self) -> None:
+        ledger = self.runtime.ledger
+        until = (await ledger.embedders.load_places()).changed_at
+        while (due := await ledger.stale_keys.find_first(held=False)) is not None and due <= until:
+            await self.worker.wait_for_progress()
+        await self._project_until(until)
+        await self.runtime.finish_embedder_change()
+        log.info("embedder_change.finished")
 
     async def run_with_recovery(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run an operation; if graph or vectors are unreadable twice in a row, recreate them and run it again."""

@@ -12,6 +12,7 @@ from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, 
 from engine.scheduling.foreground import ForegroundPriority
 from engine.scheduling.indexing_budget import IndexingBudget
 from engine.scheduling.summary_failures import SummaryFailures
+from engine.storage.vectors.generations import VectorGenerations
 from engine.text.similarity import SimilarityScale
 from engine.text.tokenizer import O200kTokenizer
 
@@ -40,18 +41,27 @@ def program_version() -> str:
     return version(DISTRIBUTION)
 
 
+@dataclass(frozen=True, slots=True)
+class FormerVectors:
+    """The vectors that are not made again yet, and the embedder that made them."""
+
+    store: VectorStore
+    embedder: CheckedEmbedder
+
+
 @dataclass(slots=True, kw_only=True)
 class Runtime:
     """The shared dependencies of an engine's services, built once in `Engine.open`.
 
     `priority` lets questions run before background work. `supervisor` runs the background tasks. `processes` share the
     work on the data. `reserve`: space that is kept for when the disk is full. `refusal`: why nothing can be
-    written; None if it can.
+    written; None if it can. `former`: vectors by a former embedder that are searched, too.
     """
 
     ledger: LedgerStore
     graph: GraphStore
     vectors: VectorStore
+    former: FormerVectors | None
     language: LanguageModel
     embedder: CheckedEmbedder
     reranker: Reranker | None
@@ -79,6 +89,19 @@ class Runtime:
         if not is_known and self.refusal is None:
             await self.ledger.settings.set(SCALE_SETTING, f"{_scale_key(self.embedder)} {scale.unrelated}")
         return scale
+
+    async def find_former(self) -> FormerVectors | None:
+        """The vectors by a former embedder, until one of the processes has made all of them again."""
+        if self.former is not None and (await self.ledger.embedders.load_places()).former is None:
+            self.former = None
+        return self.former
+
+    async def finish_embedder_change(self) -> None:
+        """Delete the vectors by a former embedder: all were made again."""
+        await self.ledger.embedders.finish_change()
+        self.former = None
+        if isinstance(self.vectors, VectorGenerations):
+            await self.vectors.drop_former()
 
     def __post_init__(self) -> None:
         self.priority = ForegroundPriority(self.clock)

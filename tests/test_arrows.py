@@ -223,7 +223,7 @@ clock:
 data_dir:
 ingest: estimate
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config default_models e5.languages embedder \
+llm: checked_embedder client.protocol client.subprocess config default_models e5.languages e5.spoken embedder \
  offline.contradictions.coverage offline.contradictions.finding \
  offline.points.register offline.points.watched offline.points.weights offline.quoting.notices \
  offline.supersession.history \

@@ -27,6 +27,7 @@ RULES = (
     "bot/text/speech/grammars",
     "engine/text/author_request",
     "engine/text/overviews/request",
+    "engine/text/languages/shares",
     "engine/text/overviews/words",
     "engine/text/conversations/small_talk",
     "engine/text/word_lists",

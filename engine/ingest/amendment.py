@@ -10,9 +10,10 @@ and the one after the boundaries meet, must equal the old ones.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.ingest.chunking import ChunkPacker
+from engine.ingest.chunking import ChunkPacker, add_stems
 from engine.storage.ledger.records import INITIAL_REACH, WHOLE_DOCUMENT, AmendmentResult, RechunkedRegion, widen_reach
 from engine.text.windows import strip_span
 
@@ -39,6 +40,16 @@ def rechunk_region(region: ChangedRegion, tokenizer: Tokenizer, chunking: Chunki
         return None
     work.check_convergence(len(region.passages))
     return work.result or RechunkedRegion(tuple(work.packer.chunks), len(region.old_chunks))
+
+
+def _rechunk_with_stems(
+    region: ChangedRegion, tokenizer: Tokenizer, chunking: ChunkingOptions
+) -> RechunkedRegion | None:
+    found = rechunk_region(region, tokenizer, chunking)
+    if found is None:
+        return None
+    known = {chunk.text for chunk in region.old_chunks}
+    return replace(found, chunks=tuple(add_stems(found.chunks, known)))
 
 
 class _RechunkState:
@@ -105,7 +116,7 @@ async def amend_document(runtime: Runtime, key: str, change: DocumentChange) -> 
         plan = await ledger.amendments.plan(key, change, reach)
         segment = None
         if plan.region is not None:
-            segment = await asyncio.to_thread(rechunk_region, plan.region, tokenizer, chunking)
+            segment = await asyncio.to_thread(_rechunk_with_stems, plan.region, tokenizer, chunking)
             if segment is None:
                 reach = widen_reach(reach)
                 continue

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from engine.clock import SYSTEM_CLOCK
+from engine.errors import ModelNotInstalled
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
@@ -28,12 +29,28 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 
-BUILTIN_IDENTITIES = frozenset(f"{builtin.name} ({builtin.dim} dimensions)" for builtin in (MiniLMEmbedder, E5Embedder))
+BUILTINS = {f"{builtin.name} ({builtin.dim} dimensions)": builtin for builtin in (MiniLMEmbedder, E5Embedder)}
 
 
 def choose_builtin(languages: Sequence[str]) -> type[MiniLMEmbedder | E5Embedder]:
     """The built-in embedder for texts in these languages, ISO 639-1 codes; without any, that for English."""
     return E5Embedder if needs_multilingual(languages) else MiniLMEmbedder
+
+
+def open_builtin(identity: str, stack: AsyncExitStack) -> Embedder | None:
+    """The built-in embedder of an identity, None if there is none or its weights are not installed.
+
+    `stack` closes it.
+    """
+    if (builtin := BUILTINS.get(identity)) is None:
+        return None
+    try:
+        builtin.find_weights()
+    except ModelNotInstalled:
+        return None
+    opened = builtin()
+    stack.callback(opened.close)
+    return opened
 
 
 def resolve_models(

@@ -104,11 +104,15 @@ class ChunkPiece:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Passages packed up to a token budget: the unit of embedding and extraction."""
+    """Passages packed up to a token budget: the unit of embedding and extraction.
+
+    `stems`: terms for full text beside its words, between blanks; None: not made yet.
+    """
 
     text: str
     tokens: int
     pieces: tuple[ChunkPiece, ...]
+    stems: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

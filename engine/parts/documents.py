@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.boundary import check_document, check_passages, check_place, guard_public_methods, repair_surrogates
 from engine.errors import NotFound
 from engine.ingest.amendment import amend_document
-from engine.ingest.chunking import build_chunks
+from engine.ingest.chunking import add_stems, build_chunks
 from engine.models import Document
 from engine.parsers import plain_text
 from engine.parsers.base import read_file_content
@@ -55,7 +55,9 @@ class EngineDocuments:
         document = validate_document(document)
         self._runtime.reserve.check_room()
         tokenizer, chunking = self._runtime.tokenizer, self._runtime.options.chunking
-        chunks = await asyncio.to_thread(build_chunks, document.passages, tokenizer, chunking)
+        if await self._ledger.documents.is_current(document, repr(chunking)):
+            return False
+        chunks = await asyncio.to_thread(lambda: add_stems(build_chunks(document.passages, tokenizer, chunking)))
         return await self._worker.wake_if_changed(self._ledger.documents.save(document, chunks))
 
     async def add_text(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import structlog
 
-from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
-from engine.llm.checked_embedder import PROBE_TEXT, embedder_identity
-from engine.llm.default_models import BUILTIN_IDENTITIES
+from engine.errors import CorruptLedger, CorruptProjection
+from engine.llm.checked_embedder import embedder_identity
 from engine.options import StoresPlace
+from engine.projection.embedder_change import add_former, load_places
+from engine.storage.files import remove_tree
 from engine.storage.graph.read_only import ReadOnlyGraph
 from engine.text.similarity import is_same_vector
-from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from engine.data_dir import DataDir
     from engine.llm.base import Embedder
     from engine.options import EngineOptions, StoresOpener
+    from engine.runtime import FormerVectors
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorStore
     from engine.storage.vectors.lance import LanceVectors
 
-OTHER_LANGUAGES_HINT = "Set THREADLORE_LANGUAGES as it was; another list, such as en, has all vectors made again."
 log = structlog.get_logger(__name__)
 
 LEDGER_BEHIND_HINT = (
@@ -48,10 +48,12 @@ class Stores:
     """A graph and a vector store to use instead of those in the data directory; the caller closes them.
 
     A sample is compared with the ledger when the engine opens: empty or foreign stores are filled from the ledger.
+    `former`: the vectors of a former embedder, which are not made again yet.
     """
 
     graph: GraphStore
     vectors: VectorStore
+    former: FormerVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,18 @@ class StoreFiles:
     options: EngineOptions
     supervisor: Supervisor
 
-    async def open(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+    async def open(self, ledger: LedgerStore, dim: int, former: Embedder | None, stack: AsyncExitStack) -> Stores:
         """Open the graph and vector store of the data directory; `stack` closes them.
 
-        They are filled again if the last run used stores given by its caller.
+        They are filled again if the last run used stores given by its caller. `former`: the embedder of former vectors.
         """
         await asyncio.to_thread(_import_libraries)
         await refill_after_given_stores(ledger)
-        vectors = await self._open_vectors(ledger, dim)
+        vectors, left = await self._open_vectors(ledger, dim, former, stack)
         stack.push_async_callback(vectors.close)
         graph = await open_graph(self.folder, self.options.graph_backend, ledger)
         stack.push_async_callback(graph.close)
-        return Stores(graph, vectors)
+        return Stores(graph, vectors, left)
 
     async def open_plugged(
         self, opener: StoresOpener, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack
@@ -94,18 +96,34 @@ class StoreFiles:
         self.folder.remove_projections(keep=(self.folder.stores_path,))
         return stores
 
-    async def open_read_only(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+    async def open_read_only(
+        self, ledger: LedgerStore, dim: int, former: Embedder | None, stack: AsyncExitStack
+    ) -> Stores:
         """The stores when nothing can be written: the vectors as they are, and a graph that is read from the ledger.
 
         The graph database would have to replay its log into its file.
         """
         graph = ReadOnlyGraph(await ledger.stats.list_nodes(), await ledger.stats.list_edges())
-        vectors = await self._open_files(dim)
+        places = await ledger.embedders.load_places()
+        present = await self._open_place(places.present, dim)
+        vectors, left = await add_former(ledger, present, self._open_place, former, stack)
         stack.push_async_callback(vectors.close)
-        return Stores(graph, vectors)
+        return Stores(graph, vectors, left)
 
-    async def _open_vectors(self, ledger: LedgerStore, dim: int) -> VectorStore:
-        """The vector store of the data directory; one that is damaged or marked for reindexing is erased first.
+    async def _open_vectors(
+        self, ledger: LedgerStore, dim: int, former: Embedder | None, stack: AsyncExitStack
+    ) -> tuple[VectorStore, FormerVectors | None]:
+        """The vector store of the data directory, with the former one beside it; files of others are removed."""
+        places = await load_places(ledger)
+        kept = {self.folder.find_vectors(place) for place in (places.present, places.former) if place is not None}
+        for path in self.folder.vectors_paths:
+            if path not in kept:
+                await asyncio.to_thread(remove_tree, path)
+        present = await self._open_present(ledger, places.present, dim)
+        return await add_former(ledger, present, self._open_place, former, stack)
+
+    async def _open_present(self, ledger: LedgerStore, place: int, dim: int) -> LanceVectors:
+        """The present vector store; one that is damaged or marked for reindexing is erased first.
 
         Raises CorruptLedger if the ledger is older than the vectors, unless the options allow a reindex.
         """
@@ -113,7 +131,7 @@ class StoreFiles:
 
         if not await ledger.settings.get("reindexing"):
             try:
-                vectors = await self._open_files(dim)
+                vectors = await self._open_place(place, dim)
             except CorruptProjection as error:
                 log.warning("vectors.recreated", error=str(error))
                 await ledger.settings.set("reindexing", 1)
@@ -121,14 +139,14 @@ class StoreFiles:
                 if not self.options.replace_embedder:
                     await _check_ledger_age(vectors, ledger, self.folder)
                 return vectors
-        await LanceVectors.erase(self.folder.vectors_path)
-        return await self._open_files(dim)
+        await LanceVectors.erase(self.folder.find_vectors(place))
+        return await self._open_place(place, dim)
 
-    async def _open_files(self, dim: int) -> LanceVectors:
+    async def _open_place(self, place: int, dim: int) -> LanceVectors:
         from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
-        cache_bytes = self.options.vector_cache_bytes
-        return await LanceVectors.open(self.folder.vectors_path, dim, self.supervisor, cache_bytes)
+        path, cache_bytes = self.folder.find_vectors(place), self.options.vector_cache_bytes
+        return await LanceVectors.open(path, dim, self.supervisor, cache_bytes)
 
 
 async def refill_after_given_stores(ledger: LedgerStore) -> None:
@@ -163,27 +181,6 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
     if missing or not has_vectors:
         log.warning("projection.refilled", vectors_match=has_vectors, missing_edges=len(missing))
         await ledger.settings.set("reindexing", 1)
-
-
-async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
-    """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
-
-    `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement, or both
-    are built in and the options name languages. On a database other processes may use the former one, so that it is
-    asked for.
-    """
-    name = embedder_identity(embedder)
-    former = await ledger.settings.get("embedder")
-    are_builtin = {former, name} <= BUILTIN_IDENTITIES and not options.database
-    if former not in {"", name}:
-        if not (options.replace_embedder or (are_builtin and options.languages)):
-            hint = OTHER_LANGUAGES_HINT if are_builtin else EmbedderMismatch.hint
-            text = f"The vectors in this data directory were made by {former}, not by {name}."
-            raise EmbedderMismatch(text, hint=hint)
-        if name in BUILTIN_IDENTITIES:  # are its weights whole? Else the former vectors would be dropped in vain
-            await embedder.embed([PROBE_TEXT], UsageMeter())
-    if former != name or (former and lost):
-        await ledger.settings.set_embedder(name, reindex=bool(former))
 
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
 from engine.errors import CorruptProjection
+from engine.projection.embedder_change import add_former, load_places
 from engine.projection.open_stores import Stores, refill_after_given_stores
 from engine.scheduling.processes import has_others
 from engine.storage.graph.ledger_graph import LedgerGraph
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger import LedgerStore
+    from engine.storage.postgres.pool import LoopPool
+    from engine.storage.vectors.base import VectorStore
 
 log = structlog.get_logger(__name__)
 
@@ -58,30 +61,56 @@ class PostgresStorage:
         self.processes.lost.on_set(ledger.abandon)
         return ledger
 
-    @property
-    def has_vectors(self) -> bool:
+    def has_vectors(self, place: int) -> bool:  # noqa: ARG002 - see below
         return True  # in the same database as the ledger, neither is lost alone
 
-    async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
-        pool = await stack.enter_async_context(
-            open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA, lost=self.processes.lost)
-        )
+    async def open_stores(
+        self, ledger: LedgerStore, embedder: Embedder, former: Embedder | None, stack: AsyncExitStack
+    ) -> Stores:
         await refill_after_given_stores(ledger)
-        stored = await self._open_vectors(pool, ledger, embedder.dim)
-        vectors = CopiedVectors(stored, self.options.vector_cache_bytes, self.processes, self.supervisor)
+        places = await load_places(ledger)
+        pool = await self._open_pool(places.present, stack)
+        if not await has_others(self.processes):
+            kept = {name_schema(place) for place in (places.present, places.former) if place is not None}
+            await PostgresVectors.drop_schemas(pool, VECTORS_SCHEMA, kept)
+        present = self._copy(await self._open_present(pool, ledger, embedder.dim))
+
+        async def open_place(place: int, dim: int) -> VectorStore:
+            own = await self._open_pool(place, stack)
+            return self._copy(await PostgresVectors.open(own, dim, *self._parts))
+
+        vectors, left = await add_former(ledger, present, open_place, former, stack)
         stack.push_async_callback(vectors.close)
         graph = LedgerGraph(pool)
         stack.push_async_callback(graph.close)
-        return Stores(graph, vectors)
+        return Stores(graph, vectors, left)
 
-    async def _open_vectors(self, pool: Any, ledger: LedgerStore, dim: int) -> PostgresVectors:
+    @property
+    def _parts(self) -> tuple[Supervisor, Clock, int, int | None]:
+        return self.supervisor, self.clock, PARTITIONS, self.processes.id
+
+    async def _open_pool(self, place: int, stack: AsyncExitStack) -> LoopPool:
+        """A pool whose tables of vectors are those of a place."""
+        schemas = name_schema(place), LEDGER_SCHEMA
+        return await stack.enter_async_context(
+            open_pool(self.options.database, "vectors", *schemas, lost=self.processes.lost)
+        )
+
+    def _copy(self, stored: PostgresVectors) -> CopiedVectors:
+        return CopiedVectors(stored, self.options.vector_cache_bytes, self.processes, self.supervisor)
+
+    async def _open_present(self, pool: LoopPool, ledger: LedgerStore, dim: int) -> PostgresVectors:
         """The vectors; tables that are damaged or marked for reindexing are removed first, unless others fill them."""
-        parts = self.supervisor, self.clock, PARTITIONS, self.processes.id
         if not await ledger.settings.get("reindexing") or await has_others(self.processes):
             try:
-                return await PostgresVectors.open(pool, dim, *parts)
+                return await PostgresVectors.open(pool, dim, *self._parts)
             except CorruptProjection as error:
                 log.warning("vectors.recreated", error=str(error))
                 await ledger.settings.set("reindexing", 1)
         await PostgresVectors.erase(pool)
-        return await PostgresVectors.open(pool, dim, *parts)
+        return await PostgresVectors.open(pool, dim, *self._parts)
+
+
+def name_schema(place: int) -> str:
+    """The schema of the vectors in the place with a number."""
+    return f"{VECTORS_SCHEMA}_{place}" if place else VECTORS_SCHEMA

@@ -35,12 +35,13 @@ class Storage(Protocol):
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         """Open or create the ledger. Raises StoreError."""
 
-    @property
-    def has_vectors(self) -> bool:
-        """Whether vectors were stored before."""
+    def has_vectors(self, place: int) -> bool:
+        """Whether vectors were stored before in the place with a number."""
 
-    async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
-        """Open the graph and the vectors of that embedder."""
+    async def open_stores(
+        self, ledger: LedgerStore, embedder: Embedder, former: Embedder | None, stack: AsyncExitStack
+    ) -> Stores:
+        """Open the graph and the vectors of that embedder, and those by a `former` one that are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +69,23 @@ class EmbeddedStorage:
         stack.push_async_callback(ledger.close)
         return ledger
 
-    @property
-    def has_vectors(self) -> bool:
-        return self.folder.vectors_path.exists() or self.options.open_stores is not None  # whose content is compared
+    def has_vectors(self, place: int) -> bool:
+        # The content of those of a plug-in is compared.
+        return self.folder.find_vectors(place).exists() or self.options.open_stores is not None
 
-    async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
+    async def open_stores(
+        self, ledger: LedgerStore, embedder: Embedder, former: Embedder | None, stack: AsyncExitStack
+    ) -> Stores:
         if self.claim.refusal is not None and self.options.open_stores:  # a plug-in may not know how to read alone
             raise self.claim.refusal
         files = StoreFiles(self.folder, self.options, self.supervisor)
         if self.claim.refusal is not None:
-            return await files.open_read_only(ledger, embedder.dim, stack)
+            return await files.open_read_only(ledger, embedder.dim, former, stack)
         if opener := self.options.open_stores:
             return await files.open_plugged(opener, ledger, embedder, stack)
         for path in self.folder.plugged_paths:
             remove_tree(path)
-        return await files.open(ledger, embedder.dim, stack)
+        return await files.open(ledger, embedder.dim, former, stack)
 
 
 async def open_storage(

@@ -141,8 +141,9 @@ class ContextBuilder:
         """Rank the chunks of the graph by random walks from the names of the question and the facts nearest to it."""
         if not (by_entity or by_relation) or self.hits.vectors is None:
             return []
-        query, profiles = self.hits.vectors, self.hits.profile_cache
-        vectors = await self._load_chunk_vectors([self.hits.chunks], by_entity, by_relation)
+        profiles, spaces = self.hits.profile_cache, self.searcher.scope.chunk_spaces
+        ids = vector_candidates(self.ranking_options, [self.hits.chunks], by_entity, by_relation)
+        compared = await self.searcher.measure_similarities("chunks", ids, self.hits.vectors, spaces) if ids else {}
         entities = [
             EntityNode(view.canonical, sum(profiles.entities[id_].mentions for id_ in view.ids), chunks)
             for view, chunks in zip(self.entities, by_entity, strict=True)
@@ -151,7 +152,7 @@ class ContextBuilder:
             FactEdge(view.ends, view.weight, profiles.best_similarity(KeyKind.PAIR, view.ids), chunks)
             for view, chunks in zip(self.relations, by_relation, strict=True)
         ]
-        similarity = {chunk: query.find_similarity(parts) for chunk, parts in vectors.items()}
+        similarity = {chunk: max(parts) for chunk, parts in compared.items()}
         return await StatedChunkRanking(self.searcher, self.hits, self.hits.vectors).rank(entities, facts, similarity)
 
     async def _select_graph_chunks(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:

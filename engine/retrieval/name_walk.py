@@ -114,8 +114,7 @@ class NameWalk:
     async def _search_relations(self, profiles: ProfileCache) -> dict[int, float]:
         """The relations nearest to the question, with their similarity; they are loaded into `profiles`."""
         wanted = self._options.seed_fact_candidates
-        vectors = self.vectors
-        hits = await self.searcher.search_vectors("relations", vectors.question, wanted, vectors.scale)
+        hits = await self.searcher.search_vectors("relations", self.vectors, "question", wanted)
         await self.searcher.load_relations(profiles, [hit.id for hit in hits])
         return {hit.id: hit.similarity for hit in hits if hit.id in profiles.relations}
 

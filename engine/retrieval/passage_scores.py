@@ -26,7 +26,7 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
         return {}
     compared = await _list_whole(searcher, [text.id for _, text in ranked])
     spaces = searcher.scope.chunk_spaces
-    vectors = await searcher.runtime.vectors.fetch("chunks", compared, spaces) if compared else {}
+    similarities = await searcher.measure_similarities("chunks", compared, hits.vectors, spaces) if compared else {}
     pieces = [piece.text for _, text in ranked for piece in text.pieces]
     scoring = searcher.runtime.ledger.search.score_passages(hits.query.question, pieces)
     bm25 = iter(await searcher.stopwatch.measure("passages", scoring))
@@ -34,7 +34,7 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
         RatedChunk(
             text,
             rank / len(shown),
-            hits.vectors.find_similarities(vectors[text.id]) if text.id in vectors else (),
+            similarities.get(text.id, ()),
             list(islice(bm25, len(text.pieces))),
         )
         for rank, text in ranked

@@ -13,7 +13,15 @@ from engine.retrieval.graph.provenance import ProvenanceLoader
 from engine.retrieval.graph.subgraph import SubgraphLoader
 from engine.retrieval.name_walk import NameWalk
 from engine.retrieval.results import RetrievalResult, SearchHits
-from engine.retrieval.search import KINDS_BY_TABLE, GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
+from engine.retrieval.search import (
+    KINDS_BY_TABLE,
+    FormerQuery,
+    GraphLeg,
+    ProfileCache,
+    QueryVectors,
+    Searcher,
+    SearchScope,
+)
 from engine.retrieval.vector_leg import VectorLeg
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
@@ -22,6 +30,8 @@ from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
+
+    import numpy as np
 
     from engine.models import ContextEntity, ContextRelation, Scope
     from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
@@ -124,13 +134,20 @@ class Retriever:
     async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
         """Embed the question, and the question with its low and with its high keywords, in one call."""
         low, high = ", ".join((query.question, *query.low)), ", ".join((query.question, *query.high))
-        embedding = self.runtime.embedder.embed_queries([query.question, low, high], meter)
-        question, by_low, by_high = unit_vectors(await watch.measure("embed", embedding))
-        return QueryVectors(question, by_low, by_high, await self.runtime.measure_scale(meter))
+        return await watch.measure("embed", self._embed_texts([query.question, low, high], meter))
 
     async def _embed_raw_question(self, question: Question, meter: UsageMeter) -> QueryVectors:
-        [vector] = unit_vectors(await self.runtime.embedder.embed_queries([question.text], meter))
-        return QueryVectors(vector, vector, vector, await self.runtime.measure_scale(meter))
+        return await self._embed_texts([question.text], meter)
+
+    async def _embed_texts(self, texts: Sequence[str], meter: UsageMeter) -> QueryVectors:
+        """The vectors of one text, or of a question, its low and its high keywords; by a former embedder, too."""
+        former, earlier = await self.runtime.find_former(), None
+        if former is not None:
+            scale = await former.embedder.measure_scale(meter)
+            made = unit_vectors(await former.embedder.embed_queries(texts, meter))
+            earlier = FormerQuery(former.store, QueryVectors(*_spread(made), scale))
+        vectors = unit_vectors(await self.runtime.embedder.embed_queries(texts, meter))
+        return QueryVectors(*_spread(vectors), await self.runtime.measure_scale(meter), earlier)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""
@@ -158,6 +175,11 @@ class Retriever:
 
     async def _build_searcher(self, question: Question) -> Searcher:
         return Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch(self.runtime.clock))
+
+
+def _spread(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The vectors of a question, its low and its high keywords; those of keywords are the question's if it is alone."""
+    return vectors[0], vectors[len(vectors) // 2], vectors[-1]
 
 
 def _effective_mode(question: Question) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from engine.retrieval.ranking.fusion import rank_entities, rank_hits, sort_key
 from engine.retrieval.ranking.relations import RankedRelation, rank_relations
@@ -12,7 +12,7 @@ from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
-from engine.text.similarity import SimilarityScale, best_similarity
+from engine.text.similarity import SimilarityScale
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -79,6 +79,16 @@ class SearchScope:
         return vector_store.VectorFilter(self.scope_ids.spaces, rooms, self.populations[table], ids)
 
 
+QueryPart = Literal["question", "low", "high"]
+
+
+class FormerQuery(NamedTuple):
+    """The vectors of a question by a former embedder, and where to search with them."""
+
+    store: vector_store.VectorStore
+    vectors: QueryVectors
+
+
 @dataclass(frozen=True, slots=True)
 class QueryVectors:
     """Vectors of length one: of the question, of all low keywords, and of all high keywords.
@@ -90,15 +100,26 @@ class QueryVectors:
     low: np.ndarray
     high: np.ndarray
     scale: SimilarityScale = SimilarityScale()  # noqa: RUF009  - frozen
+    former: FormerQuery | None = None
 
-    def find_similarities(self, parts: np.ndarray) -> list[float]:
+    def find_part(self, part: QueryPart) -> np.ndarray:
+        """The vector of a part."""
+        return {"question": self.question, "low": self.low, "high": self.high}[part]
+
+    def find_similarities(self, vectors: np.ndarray) -> list[float]:
         """The similarity of the question to each of the vectors, shape (n, dim), of a row."""
-        similarities: list[float] = self.scale.similarities(parts @ self.question).tolist()
+        similarities: list[float] = self.scale.similarities(vectors @ self.question).tolist()
         return similarities
 
-    def find_similarity(self, parts: np.ndarray) -> float:
-        """The similarity of the question to the nearest of the vectors, shape (n, dim), of a row."""
-        return self.scale.similarity(best_similarity(self.question, parts))
+
+@dataclass(frozen=True, slots=True)
+class VectorQuery:
+    """A search for the `count` ids of a table that are nearest to a vector; `scale`: of its embedder."""
+
+    table: VectorTable
+    vector: np.ndarray
+    count: int
+    scale: SimilarityScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,23 +168,42 @@ class Searcher:
     stopwatch: Stopwatch
 
     async def search_vectors(
-        self, table: VectorTable, vector: np.ndarray, count: int, scale: SimilarityScale
+        self, table: VectorTable, vectors: QueryVectors, part: QueryPart, count: int
     ) -> list[VectorHit]:
-        """The best vector of each id above the threshold, with its similarity; ties are broken by names, not ids."""
-        kind, area = KINDS_BY_TABLE[table], self.scope.build_vector_filter(table)
-        found, whole = await self._fetch_nearest(table, vector, count, area, scale)
-        if len(found) < count and not whole and self.scope.filters and area.ids is None:
+        """The best vector of each id above the threshold, with its similarity; ties are broken by names, not ids.
+
+        Vectors by a former embedder are searched first: whatever is made again meanwhile is then found twice at worst.
+        """
+        query = VectorQuery(table, vectors.find_part(part), count, vectors.scale)
+        hits: dict[int, VectorHit] = {}
+        if (former := vectors.former) is not None:
+            earlier = replace(query, vector=former.vectors.find_part(part), scale=former.vectors.scale)
+            hits |= {hit.id: hit for hit in await self._search_store(former.store, earlier)}
+        hits |= {hit.id: hit for hit in await self._search_store(self.runtime.vectors, query)}
+        found = list(hits.values()) if former is None else sorted(hits.values(), key=lambda hit: -hit.similarity)
+        return (await self._sort_hits(KINDS_BY_TABLE[table], found))[:count]
+
+    async def measure_similarities(
+        self, table: VectorTable, ids: Sequence[int], vectors: QueryVectors, spaces: Collection[int] | None
+    ) -> dict[int, list[float]]:
+        """The similarity of the question to each vector of these rows, by id; `spaces`: as of `VectorStore.fetch`."""
+        found, stores = dict[int, list[float]](), [(self.runtime.vectors, vectors)]
+        for store, query in ([vectors.former] if vectors.former else []) + stores:
+            rows = await self.stopwatch.measure(f"fetch {table}", store.fetch(table, ids, spaces))
+            found |= {id_: query.find_similarities(parts) for id_, parts in rows.items()}
+        return found
+
+    async def _search_store(self, store: vector_store.VectorStore, query: VectorQuery) -> list[VectorHit]:
+        """The best vector of each id in one store, best first."""
+        kind, area = KINDS_BY_TABLE[query.table], self.scope.build_vector_filter(query.table)
+        found, whole = await self._fetch_nearest(store, query, area)
+        if len(found) < query.count and not whole and self.scope.filters and area.ids is None:
             listing = self.runtime.ledger.search.list_matching_ids(self.question.filters, self.scope.scope_ids, kind)
-            found, _ = await self._fetch_nearest(table, vector, count, replace(area, ids=await listing), scale)
-        return (await self._sort_hits(kind, found))[:count]
+            found, _ = await self._fetch_nearest(store, query, replace(area, ids=await listing))
+        return found
 
     async def _fetch_nearest(
-        self,
-        table: VectorTable,
-        vector: np.ndarray,
-        count: int,
-        area: vector_store.VectorFilter,
-        scale: SimilarityScale,
+        self, store: vector_store.VectorStore, query: VectorQuery, area: vector_store.VectorFilter
     ) -> tuple[list[VectorHit], bool]:
         """The best vector of each id, best first, and whether no better one can be missing.
 
@@ -171,19 +211,20 @@ class Searcher:
         a chunk may have many vectors, and the store's order of equal rows depends on its other content. Filters that
         match too many ids to list are applied to the fetched rows.
         """
+        count, kind = query.count, KINDS_BY_TABLE[query.table]
         rows = count * 2 + 1
         filters = self.scope.filters if area.ids is None else None
         deepest = MAX_ROW_FACTOR * count if filters is None else MAX_FILTERED_ROWS
         await asyncio.sleep(0)  # a search in memory does not give way: first let others send theirs to the database
         while True:
-            searching = self.runtime.vectors.search(table, vector, rows, area)
-            found_rows = await self.stopwatch.measure(f"vectors {table}", searching)
-            hits = [hit._replace(similarity=scale.similarity(hit.similarity)) for hit in found_rows]
+            searching = store.search(query.table, query.vector, rows, area)
+            found_rows = await self.stopwatch.measure(f"vectors {query.table}", searching)
+            hits = [hit._replace(similarity=query.scale.similarity(hit.similarity)) for hit in found_rows]
             best: dict[int, VectorHit] = {}
             for hit in hits:
                 if hit.similarity >= self.question.threshold:
                     best.setdefault(hit.id, hit)
-            inside = await self._filter_ids(KINDS_BY_TABLE[table], best) if filters else best.keys()
+            inside = await self._filter_ids(kind, best) if filters else best.keys()
             found = [hit for id_, hit in best.items() if id_ in inside]
             enough = len(found) > count and sort_key(found[count - 1].similarity) < sort_key(hits[-1].similarity)
             whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
@@ -256,7 +297,7 @@ class Searcher:
         most = self.runtime.options.ranking.max_entity_overfetch * count
         asked = count if len(self.scope.scope_ids.spaces) < 2 else 2 * count
         while True:
-            hits = await self.search_vectors("entities", vectors.low, asked, vectors.scale)
+            hits = await self.search_vectors("entities", vectors, "low", asked)
             await self.load_entities(profiles, [hit.id for hit in hits])
             names = {profiles.entities[hit.id].canonical for hit in hits if hit.id in profiles.entities}
             if len(names) >= count or len(hits) < asked or asked >= most:
@@ -275,9 +316,8 @@ class Searcher:
         inside = await self._filter_ids(KeyKind.PAIR, [edge.id for edge in near])
         edges = [edge for edge in near if edge.id in inside]
         spaces = self.scope.scope_ids.spaces
-        fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges], spaces)
-        rows = await self.stopwatch.measure("fetch relations", fetching)
-        similar = {id_: vectors.find_similarity(parts) for id_, parts in rows.items()}
+        compared = await self.measure_similarities("relations", [edge.id for edge in edges], vectors, spaces)
+        similar = {id_: max(parts) for id_, parts in compared.items()}
         for id_, similarity in similar.items():
             profiles.similarities.setdefault((KeyKind.PAIR, id_), similarity)
         await self.load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
@@ -287,7 +327,7 @@ class Searcher:
 
     async def global_leg(self, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The global leg: relations for the high keywords, and the entities at their ends."""
-        hits = await self.search_vectors("relations", vectors.high, self.question.top_k, vectors.scale)
+        hits = await self.search_vectors("relations", vectors, "high", self.question.top_k)
         profiles.similarities.update({(KeyKind.PAIR, hit.id): hit.similarity for hit in hits})
         await self.load_relations(profiles, [hit.id for hit in hits])
         relations = [hit.id for hit in hits if hit.id in profiles.relations]

@@ -38,8 +38,7 @@ class VectorLeg:
             return await searcher.stopwatch.measure("words", query)
 
         async def search_vectors() -> list[VectorHit]:
-            vectors = await embedding
-            return await searcher.search_vectors("chunks", vectors.question, wanted, vectors.scale)
+            return await searcher.search_vectors("chunks", await embedding, "question", wanted)
 
         by_words = await stack.enter_async_context(child_task(search_words()))
         return cls(searcher, await stack.enter_async_context(child_task(search_vectors())), by_words)

@@ -26,6 +26,7 @@ from bot.capabilities.management.space_questions import list_space_questions
 from bot.i18n import gettext
 from bot.monitoring.report import BotState, HealthState
 from engine.errors import NotFound
+from engine.llm.e5.spoken import describe_languages, load_spoken
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -108,7 +109,9 @@ async def get_health(deps: Deps, caller: Caller, _request: GetHealth) -> AsyncGe
     is_owner = caller.subject.space != "" and caller.subject.space == deps.context.owner_space
     found = _find_health(state) if deps.health is None else await deps.health.describe()
     report = _build_report(found, state, caller.subject, deps.context.models, is_owner=is_owner)
-    yield replace(report, checks=list_checked_models(deps.context.upload_dir.parent)) if is_owner else report
+    data_dir = deps.engine.data_dir.path
+    languages = describe_languages(deps.engine.languages, load_spoken(data_dir))
+    yield replace(report, checks=list_checked_models(data_dir), languages=languages) if is_owner else report
 
 
 def _find_health(state: BotState) -> HealthState:

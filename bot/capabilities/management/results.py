@@ -141,8 +141,8 @@ class HealthReport:
     """The state of the program, as far as it concerns a manager.
 
     `status`: ok, degraded or failing, with its `reasons`. `waiting_events`: of all workspaces, for the owner only.
-    `oldest_event_seconds`: of the manager's workspace, or of all. `models`: by purpose. `checks`: of them, for the
-    owner only.
+    `oldest_event_seconds`: of the manager's workspace, or of all. `models`: by purpose. `checks`: of them, and
+    `languages`: which are in force and why, for the owner only.
     """
 
     status: str
@@ -153,6 +153,7 @@ class HealthReport:
     waiting_events: int | None = None
     oldest_event_seconds: float | None = None
     checks: tuple[CheckedModel, ...] = ()
+    languages: str = ""
 
 
 @dataclass(frozen=True, slots=True)

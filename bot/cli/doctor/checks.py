@@ -15,6 +15,7 @@ from bot.capabilities.requests import CheckHealth
 from bot.cli.doctor.data import check_backups, check_database, check_encryption
 from bot.cli.doctor.finding import Finding
 from bot.cli.doctor.services import (
+    check_languages,
     check_model_roles,
     check_parser_service,
     check_platforms,
@@ -186,6 +187,7 @@ CHECKS: Mapping[str, Check] = {
     "bot": check_running,
     "platforms": check_platforms,
     "models": check_model_roles,
+    "languages": check_languages,
     "parser service": check_parser_service,
     "sandbox": check_sandbox,
     "probes": check_probes,

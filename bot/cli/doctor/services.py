@@ -15,11 +15,14 @@ from bot.capabilities.requests import AtSpace
 from bot.cli.doctor.finding import Finding
 from bot.errors import BadSetting
 from bot.model_setup.checks import check_models
+from bot.model_setup.languages import read_languages
 from bot.model_setup.openers import check_weights, open_parser_service
 from bot.plugins import list_setup_names, load_setup
 from bot.rpc.socket import HolderUnreached, find_service
 from bot.server import configured_platforms
 from engine.errors import EngineError
+from engine.llm.e5.languages import needs_multilingual
+from engine.llm.e5.spoken import describe_languages, load_spoken
 
 if TYPE_CHECKING:
     from bot.cli.doctor.finding import CheckContext, FindingState
@@ -103,6 +106,22 @@ async def check_model_roles(context: CheckContext) -> list[Finding]:
         state: FindingState = "failed" if not check.works else "warning" if check.problems else "ok"
         findings.append(Finding(f"model: {check.role}", state, text, "threadlore check" if problems else ""))
     return findings or [Finding("models", "ok", "None is set: answers quote, vectors are made here.")]
+
+
+async def check_languages(context: CheckContext) -> Finding:
+    """Which languages of texts are in force, and which are spoken."""
+    name, settings = "languages", context.settings
+    if settings.embedding_model:
+        return Finding(name, "ok", "The embedder is set by its name; languages choose none.")
+    try:
+        used, spoken = read_languages(settings), load_spoken(settings.data_path)
+    except BadSetting as error:
+        return Finding(name, "failed", str(error), error.hint)
+    text = describe_languages(used, spoken)
+    if spoken is not None and needs_multilingual(spoken.wanted) and not needs_multilingual(used):
+        hint = "Set THREADLORE_LANGUAGES to them, or to auto; then run threadlore setup and restart the bot."
+        return Finding(name, "warning", text, hint)
+    return Finding(name, "ok", text)
 
 
 async def check_parser_service(context: CheckContext) -> Finding:

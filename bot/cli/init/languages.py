@@ -6,14 +6,14 @@ from locale import getlocale
 from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
-from bot.model_setup.languages import split_languages
+from bot.model_setup.languages import AUTO, split_languages
 from engine.llm.e5.languages import ENGLISH, LANGUAGES, needs_multilingual
 
 if TYPE_CHECKING:
     from bot.cli.init.conversation import Conversation
 
 SETTING = "languages"
-QUESTION = "Languages of your texts and questions, such as de,en. Nothing: English."
+QUESTION = "Languages of your texts and questions, such as de,en; auto: those that are counted in what is said."
 
 
 def ask_languages(talk: Conversation) -> None:
@@ -21,9 +21,8 @@ def ask_languages(talk: Conversation) -> None:
     if talk.find_value("embedding_model"):
         return
     talk.say()
-    proposed = (
-        "" if talk.find_value(SETTING) or not talk.reader.is_terminal else propose_languages(getlocale()[0] or "")
-    )
+    is_open = talk.reader.is_terminal and not talk.find_value(SETTING)
+    proposed = (propose_languages(getlocale()[0] or "") or AUTO) if is_open else ""
     question = f"{QUESTION} Enter: {proposed}." if proposed else QUESTION
     found = talk.ask_plain(SETTING, question, find_problem)
     if proposed and not found:

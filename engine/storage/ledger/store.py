@@ -26,6 +26,7 @@ from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.queries.stats import Stats
 from engine.storage.ledger.queries.walk import Walks
 from engine.storage.ledger.work.claims import Claims
+from engine.storage.ledger.work.embedders import Embedders
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
@@ -63,6 +64,7 @@ class LedgerTopics(Generic[Place_co]):
         self.claims = Claims(place)
         self.stale_keys = StaleKeys(place)
         self.settings = Settings(place)
+        self.embedders = Embedders(place)
         self.cache = Cache(place)
         self.erasures = Erasures(place)
         self.search = Search(place)

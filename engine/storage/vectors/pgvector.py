@@ -88,6 +88,13 @@ class PostgresVectors:
             async with pool.connection() as connection:
                 await tables.drop_tables(connection)
 
+    @staticmethod
+    async def drop_schemas(pool: AsyncConnectionPool[Any], prefix: str, kept: Collection[str]) -> None:
+        """Remove the schemas of vectors with this prefix and a number that are not among those kept."""
+        with translate_postgres_errors():
+            async with pool.connection() as connection:
+                await tables.drop_schemas(connection, prefix, kept)
+
     async def upsert(
         self,
         table: VectorTable,

@@ -12,7 +12,7 @@ from engine.storage.vectors.base import VectorTable
 from engine.storage.vectors.pgvector_copy.change_log import create_log, drop_log
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from psycopg import AsyncConnection
 
@@ -49,6 +49,8 @@ LIST_LEAVES = sql.SQL(
     " AND s.tablename = c.relname AND s.attname = 'space' WHERE c.relkind = 'r' AND (c.oid = %(table)s::regclass"
     " OR c.oid IN (SELECT relid FROM pg_partition_tree(%(table)s))) ORDER BY 1"
 )
+FIND_SCHEMAS = sql.SQL("SELECT nspname::text FROM pg_namespace WHERE nspname ~ %(pattern)s")
+DROP_SCHEMA = sql.SQL("DROP SCHEMA {} CASCADE")
 LOCK_SCHEMA = sql.SQL("SELECT pg_advisory_xact_lock(%(lock)s)")
 LOCK_INDEX = sql.SQL("SELECT pg_try_advisory_lock(%(lock)s)")
 UNLOCK_INDEX = sql.SQL("SELECT pg_advisory_unlock(%(lock)s)")
@@ -90,6 +92,13 @@ async def create_tables(connection: AsyncConnection[Any], dim: int, partitions: 
                     f"The vectors in the database have {found[0][0]} dimensions, the embedder {dim}."
                 )
         await create_log(connection, map(table_name, TABLES))
+
+
+async def drop_schemas(connection: AsyncConnection[Any], prefix: str, kept: Collection[str]) -> None:
+    """Remove the schemas with this name, also with a number behind it, that are not among those kept."""
+    for (name,) in await fetch_rows(connection, FIND_SCHEMAS, {"pattern": f"^{prefix}(_[0-9]+)?$"}):
+        if name not in kept:
+            await run_statement(connection, DROP_SCHEMA.format(sql.Identifier(name)))
 
 
 async def drop_tables(connection: AsyncConnection[Any]) -> None:

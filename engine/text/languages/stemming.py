@@ -62,21 +62,26 @@ _LATIN_WORD = re.compile("[a-z\u00df-\u024f]+")
 _OTHER_SCRIPTS = frozenset(("ar", "el", "fa", "hi", "hy", "ru", "ta"))
 _ARABIC_VOWELS = re.compile("[\u0640\u064b-\u065f\u0670]")
 _PORTUGUESE_PLURAL = re.compile("(?:õ|ã)es$")
-_LINE_HEAD = re.compile(r"^\[[^\]]{4,40}\]\s*(?:[^:\n]{1,40}:)?", re.MULTILINE)
+LINE_HEAD = re.compile(r"^\[[^\]]{4,40}\]\s*(?:[^:\n]{1,40}:)?", re.MULTILINE)
 _threads = local()  # a stemmer may be used by one thread at a time
 
 
 def list_stem_terms(text: str) -> list[str]:
     """The stem terms of a text, one for each word that has one, in order; each line in its language."""
-    whole = detect_language(_LINE_HEAD.sub("", text))
+    whole = detect_language(LINE_HEAD.sub("", text))
     main = whole.language if whole.margin >= MIN_MAIN_MARGIN else ""
     terms: list[str] = []
     for line in text.splitlines():
-        found = detect_language(_LINE_HEAD.sub("", line))
+        found = detect_language(LINE_HEAD.sub("", line))
         language = found.language if found.margin >= MIN_MARGIN else main
         if language in ALGORITHMS:
             terms += _stem_words(_list_words(line), language)
     return terms
+
+
+def join_stem_terms(text: str) -> str:
+    """The stem terms of a text between blanks."""
+    return " ".join(list_stem_terms(text))
 
 
 def list_query_stems(word: str, languages: Iterable[str]) -> list[str]:

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from pydantic import SecretStr
 
 from bot.errors import BadSetting
-from bot.model_setup.languages import split_languages
+from bot.model_setup.languages import read_languages, read_wanted_languages, split_languages
+from bot.settings import Settings
 from engine.llm.default_models import choose_builtin
 from engine.llm.e5.embedder import E5Embedder
+from engine.llm.e5.spoken import SpokenLanguages, save_spoken
 from engine.llm.minilm.embedder import MiniLMEmbedder
 
 
@@ -33,3 +38,14 @@ def test_another_language_than_english_chooses_the_multilingual_embedder(
     languages: tuple[str, ...], embedder: type
 ) -> None:
     assert choose_builtin(languages) is embedder
+
+
+def test_auto_takes_what_was_counted_last(tmp_path: Path) -> None:
+    chosen = Settings(data_dir=tmp_path, languages=" Auto")
+    assert read_languages(chosen) == ()
+    save_spoken(tmp_path, SpokenLanguages(("fr", "en"), ("fr", "en", "de"), {"fr": 1.0}, 90))
+    assert read_languages(chosen) == ("fr", "en")
+    assert read_wanted_languages(chosen) == ("fr", "en", "de")
+    assert read_languages(Settings(data_dir=tmp_path, languages="ja")) == ("ja",)
+    shared = Settings(data_dir=tmp_path, languages="auto", database=SecretStr("postgresql://host/name"))
+    assert read_languages(shared) == ()  # its processes must agree

@@ -114,7 +114,8 @@ class Chunks(Topic[Place_co]):
 
     def _insert_rows(self, document: DocumentPlace, placed: Sequence[_PlacedChunk]) -> dict[str, int]:
         """Insert chunks; returns their ids by key."""
-        stems = make_stems(self.db, [row.chunk.text for row in placed])
+        chunks = [row.chunk for row in placed]
+        stems = make_stems(self.db, [chunk.text for chunk in chunks], [chunk.stems for chunk in chunks])
         save_languages(self.db, stems)
         rows = self.db.fetch_each(
             "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash, stems)"

@@ -30,9 +30,30 @@ if TYPE_CHECKING:
 
 _HEADER_COLUMNS = ("space", "room", "kind", "title", "title_key", "link", "time", "open", "omissions", "coverage")
 
+# A setting of the data directory: how all chunks were cut, or that it was in several ways.
+CHUNKING, VARIOUS = "chunking", "various"
+
 
 class Documents(Topic[Place_co]):
     """Documents with their passages, chunks and rooms. Writing marks what changed as stale."""
+
+    @reading
+    def is_current(self, document: Document, chunking: str) -> bool:
+        """Whether `save` would change nothing. False, too, if some chunks may have been cut in another way."""
+        before = self._load_header(document.key)
+        if before is None or Settings(self.db).get(CHUNKING) != chunking:
+            return False
+        ids = Rooms(self.db).find_location(document.room, document.space)
+        if ids is None or tuple(before[name] for name in _HEADER_COLUMNS) != _build_header(document, *ids):
+            return False
+        return self._load_passage_rows(before["id"]) == {p.key: _to_row(p) for p in document.passages}
+
+    @writing
+    def record_chunking(self, identity: str) -> None:
+        """Record how chunks are cut from now on."""
+        former = Settings(self.db).get(CHUNKING)
+        if former != identity:
+            Settings(self.db).set(CHUNKING, VARIOUS if former else identity)
 
     @writing
     def save(self, document: Document, chunks: Sequence[Chunk]) -> bool:
@@ -44,18 +65,7 @@ class Documents(Topic[Place_co]):
         before = self._load_header(document.key)
         if before is not None and before["space"] != space:
             self._move_to_space(before["id"], space)
-        header = (
-            space,
-            room,
-            document.kind,
-            document.title,
-            title_key(document.title) if document.kind == "file" else "",
-            document.link,
-            to_micros(document.time),
-            document.is_open,
-            encode_omissions(document.omissions),
-            document.coverage,
-        )
+        header = _build_header(document, space, room)
         if before is None:
             self._insert_document(document, header, chunks)
             return True
@@ -147,15 +157,16 @@ class Documents(Topic[Place_co]):
         )
         return {key: (id_, time) for key, id_, time in rows}
 
+    def _load_passage_rows(self, document: int) -> dict[str, tuple[Any, ...]]:
+        rows = self.db.execute_fetchall(
+            "SELECT key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
+        )
+        return {row[0]: tuple(row) for row in rows}
+
     def _replace_passages(self, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:
         """Replace all passages of a document; returns whether any changed, and whether any text was deleted."""
-        before = {
-            row[0]: tuple(row)
-            for row in self.db.execute_fetchall(
-                "SELECT key, position, time, author, label, link, text FROM passage WHERE document = ?", (document,)
-            )
-        }
-        after = {p.key: (p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages}
+        before = self._load_passage_rows(document)
+        after = {passage.key: _to_row(passage) for passage in passages}
         changed = [passage for passage in passages if before.get(passage.key) != after[passage.key]]
         removed_keys = before.keys() - after.keys()
         return bool(changed or removed_keys), self.upsert_passages(document, changed, removed_keys)
@@ -248,6 +259,28 @@ class Documents(Topic[Place_co]):
 def sort_passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Passages in document order: by position, time and key."""
     return tuple(sorted(passages, key=lambda p: (p.position, to_micros(p.time) or 0, p.key)))
+
+
+def _build_header(document: Document, space: int, room: int) -> tuple[Any, ...]:
+    """The values of the columns of a document."""
+    return (
+        space,
+        room,
+        document.kind,
+        document.title,
+        title_key(document.title) if document.kind == "file" else "",
+        document.link,
+        to_micros(document.time),
+        document.is_open,
+        encode_omissions(document.omissions),
+        document.coverage,
+    )
+
+
+def _to_row(passage: Passage) -> tuple[Any, ...]:
+    """The values of the columns of a passage."""
+    p = passage
+    return p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text
 
 
 def validate_document(document: Document) -> Document:

@@ -32,6 +32,14 @@ class Rooms(Topic[Place_co]):
             return (self.get_or_create_id("space", space) if settled is None else int(settled)), int(id_)
         return self.get_or_create_id("space", space), self.get_or_create_id("room", room)
 
+    def find_location(self, room: str, space: str) -> tuple[int, int] | None:
+        """As `resolve_location`, without creating any; None if there is none."""
+        rows = self.db.execute_fetchall(
+            "SELECT COALESCE(r.space, s.id), r.id FROM room r LEFT JOIN space s ON s.name = ? WHERE r.name = ?",
+            (space, room),
+        )
+        return next(((int(found), int(id_)) for found, id_ in rows if found is not None), None)
+
     def set_room_space(self, room: int, space: int | None) -> None:
         """Set the space of a room; None makes the callers' space count again."""
         self.db.execute("UPDATE room SET space = ? WHERE id = ?", (space, room))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import TERM_INDEXES
 from engine.storage.ledger.full_text.search_words import list_stem_languages
-from engine.text.languages.stemming import find_languages, list_stem_terms
+from engine.text.languages.stemming import find_languages, join_stem_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 
-def make_stems(db: Connection, texts: Sequence[str]) -> list[str]:
-    """The stem terms of each text between blanks; none for an index of trigrams."""
+def make_stems(db: Connection, texts: Sequence[str], made: Sequence[str | None] = ()) -> list[str]:
+    """The stem terms of each text between blanks; none for an index of trigrams. `made`: those that are there."""
     if not texts or is_trigram(TERM_INDEXES[db.dialect].find_tokenizer(db)):
         return [""] * len(texts)
-    return [" ".join(list_stem_terms(text)) for text in texts]
+    known = made or [None] * len(texts)
+    return [join_stem_terms(text) if terms is None else terms for text, terms in zip(texts, known, strict=True)]
 
 
 def save_languages(db: Connection, stems: Sequence[str]) -> None:

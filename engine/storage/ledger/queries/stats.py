@@ -49,6 +49,19 @@ class Stats(Topic[Place_co]):
     """Numbers and lists: of a scope, and of the whole ledger to compare graph and vectors with."""
 
     @reading
+    def sample_texts(self, count: int) -> list[str]:
+        """The texts of the newest `count` chunks, and of as many others, evenly spread over all ids."""
+        newest = self.db.execute_fetchall("SELECT id, text FROM chunk ORDER BY id DESC LIMIT ?", (count,))
+        first = newest[-1][0] if len(newest) == count else 0
+        ids = [first * place // count for place in range(count)] if first else []
+        spread = self.db.execute_fetchall(
+            "SELECT c.text FROM @list(?, j) @then JOIN chunk c"
+            " ON c.id = (SELECT MIN(o.id) FROM chunk o WHERE o.id > j.value) WHERE c.id < ?",
+            (id_list(sorted(set(ids))), first),
+        )
+        return [text for _, text in newest] + [text for (text,) in spread]
+
+    @reading
     def load_document_status(self, key: str, scope: Scope) -> DocumentStatus:
         """The progress of a document within a scope. Raises NotFound."""
         within = row_clause(Search(self.db).resolve_scope(scope), "d")

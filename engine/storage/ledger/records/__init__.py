@@ -36,6 +36,7 @@ from engine.storage.ledger.records.projection import (
     ProjectionBatch,
     SpaceTurn,
     StaleKey,
+    VectorPlaces,
 )
 from engine.storage.ledger.records.query_results import (
     EMPTY_SORT_KEY,
@@ -124,6 +125,7 @@ __all__ = [
     "StaleKey",
     "StatingPassage",
     "UnextractedChunk",
+    "VectorPlaces",
     "WalkEdges",
     "incomplete_key",
     "widen_reach",

@@ -221,3 +221,16 @@ class ExpectedState:
     edges: dict[int, GraphEdge]
     locations: dict[VectorTable, dict[int, tuple[int, int]]]
     stale: frozenset[tuple[KeyKind, int]]
+
+
+class VectorPlaces(NamedTuple):
+    """The numbers of the places of vectors in a store.
+
+    `former`: of those by `former_embedder`, None if none are left. `changed_at`: the generation up to which all keys
+    have to be embedded again; 0: no change is under way.
+    """
+
+    present: int = 0
+    former: int | None = None
+    former_embedder: str = ""
+    changed_at: int = 0

@@ -31,15 +31,6 @@ class Settings(Topic[Place_co]):
             (key, str(value)),
         )
 
-    @writing
-    def set_embedder(self, name: str, *, reindex: bool) -> None:
-        """Save the embedder's name and drop vectors of another one; `reindex` requests new vectors of everything."""
-        self.set("embedder", name)
-        if reindex:
-            self.set("reindexing", 1)
-        if self.db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,)):
-            self.set("last_removal", self.next_generation())
-
     def get_int(self, key: str) -> int:
         """A numeric setting of the data directory, 0 if there is none."""
         return int(self.get(key) or 0)

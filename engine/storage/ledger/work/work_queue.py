@@ -12,6 +12,7 @@ from engine.storage.ledger.records.projection import (
     EmbeddingFailure,
     KeyKind,
 )
+from engine.storage.ledger.work.embedders import Embedders
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.sql.lists import id_list
@@ -123,15 +124,9 @@ class WorkQueue(Topic[Place_co]):
         """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_reindex`."""
         Settings(self.db).set("reindexing", 1)
         generation = Settings(self.db).next_generation()
-        self.db.execute("UPDATE entity SET in_graph = false, embedding_hash = NULL")
-        self.db.execute("UPDATE relation SET in_graph = false, embedding_hash = NULL")
-        for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
-            self.db.execute(
-                "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-                f" SELECT ?1, id, space, ?2, ?2 FROM {table} WHERE true"
-                " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation",
-                (kind, generation),
-            )
+        self.db.execute("UPDATE entity SET in_graph = false")
+        self.db.execute("UPDATE relation SET in_graph = false")
+        Embedders(self.db).mark_all(generation)
         self.db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
 
     @writing

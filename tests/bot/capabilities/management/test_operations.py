@@ -132,3 +132,8 @@ async def test_a_space_of_the_terminal_has_no_channels(deps: Deps) -> None:
         assert await ask(deps, SHED, request) == nothing
     with pytest.raises(NotFound):
         await ask(deps, SHED, requests.GetChannel("slack:T1:C1"))
+
+
+async def test_only_the_owner_sees_which_languages_are_spoken(deps: Deps) -> None:
+    assert (await get_health(deps, OWNER)).languages.startswith("None is set: the embedder knows English only.")
+    assert [(await get_health(deps, subject)).languages for subject in (ADA, SHED)] == ["", ""]

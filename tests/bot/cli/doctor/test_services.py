@@ -14,6 +14,7 @@ from bot.rpc.socket import socket_path
 from bot.settings import Settings, load_settings
 from bot.setup import weights
 from engine.clock import SYSTEM_CLOCK
+from engine.llm.e5.spoken import SpokenLanguages, save_spoken
 from engine.llm.minilm import weights as minilm_weights
 from engine.llm.traits.model_check import ModelCheck, Problem
 from tests.support.slack_server import FakeSlack
@@ -112,3 +113,15 @@ def test_files_leave_the_private_network_encrypted_only(tmp_path: Path, url: str
         assert not is_allowed
     else:
         assert is_allowed
+
+
+@pytest.mark.parametrize(
+    ("languages", "state", "part"),
+    [("", "warning", "English only"), ("de,en", "ok", "In force: de, en."), ("klingon", "failed", "cannot be")],
+)
+async def test_the_languages_in_force_are_compared_with_those_that_are_spoken(
+    tmp_path: Path, languages: str, state: str, part: str
+) -> None:
+    save_spoken(tmp_path, SpokenLanguages(("de",), ("de",), {"de": 0.9, "en": 0.1}, 200))
+    found = await services.check_languages(CheckContext(Settings(data_dir=tmp_path, languages=languages), SYSTEM_CLOCK))
+    assert (found.state, part in found.text) == (state, True)

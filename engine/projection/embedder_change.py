@@ -1,0 +1,121 @@
+"""The change to another embedder: all is embedded again in the background, and the former vectors are searched, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from engine.errors import CorruptProjection, EmbedderMismatch
+from engine.llm.checked_embedder import PROBE_TEXT, embedder_identity, wrap_embedder
+from engine.llm.default_models import BUILTINS, open_builtin
+from engine.runtime import FormerVectors
+from engine.storage.vectors.generations import VectorGenerations
+from engine.usage import UsageMeter
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AsyncExitStack
+
+    from engine.llm.base import Embedder
+    from engine.options import EngineOptions
+    from engine.storage.ledger import LedgerStore
+    from engine.storage.ledger.records import VectorPlaces
+    from engine.storage.vectors.base import VectorStore
+
+OTHER_LANGUAGES_HINT = "Set THREADLORE_LANGUAGES as it was; another list, such as en, has all vectors made again."
+OTHER_PROCESSES_HINT = "End the processes that use the former languages first, or set THREADLORE_LANGUAGES as it was."
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsState:
+    """`are_lost`: there are none. `are_kept`: another embedder's may stay. `is_alone`: no other process uses them.
+
+    `former_embedder`: the one that made them, if it is given.
+    """
+
+    are_lost: bool
+    are_kept: bool
+    is_alone: bool
+    former_embedder: Embedder | None = None
+
+
+async def check_embedder(
+    ledger: LedgerStore, embedder: Embedder, options: EngineOptions, vectors: VectorsState
+) -> None:
+    """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
+
+    Raises EmbedderMismatch, naming both, unless the options allow a replacement, or both are built in, the options
+    name languages, and no other process uses the former one.
+    """
+    name = embedder_identity(embedder)
+    former = await ledger.settings.get("embedder")
+    if former not in {"", name}:
+        await _check_change(former, embedder, options, vectors)
+        if vectors.are_kept and not vectors.are_lost and _can_embed(former, vectors.former_embedder):
+            await ledger.embedders.begin_change(name)
+            return
+    elif vectors.are_lost and (await ledger.embedders.load_places()).former is not None:
+        await ledger.embedders.begin_change(name)  # it ended before its first vector was stored
+        return
+    if former != name or (former and vectors.are_lost):
+        await ledger.embedders.replace(name, reindex=bool(former))
+
+
+async def _check_change(former: str, embedder: Embedder, options: EngineOptions, vectors: VectorsState) -> None:
+    """Raise EmbedderMismatch if the embedder may not take over, and ModelError if it is built in and does not work."""
+    name = embedder_identity(embedder)
+    are_builtin = {former, name} <= BUILTINS.keys()
+    if not (options.replace_embedder or (are_builtin and options.languages and vectors.is_alone)):
+        hint = OTHER_LANGUAGES_HINT if are_builtin else EmbedderMismatch.hint
+        if are_builtin and options.languages:
+            hint = OTHER_PROCESSES_HINT
+        raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.", hint=hint)
+    if name in BUILTINS:  # are its weights whole? Else all would be embedded again in vain
+        await embedder.embed([PROBE_TEXT], UsageMeter())
+
+
+def _can_embed(identity: str, given: Embedder | None) -> bool:
+    """Whether questions may be embedded by an embedder that is not the present one."""
+    return identity in BUILTINS or (given is not None and embedder_identity(given) == identity)
+
+
+async def load_places(ledger: LedgerStore) -> VectorPlaces:
+    """Where the vectors are; before a reindex, which makes all of them again, none are former ones."""
+    if await ledger.settings.get("reindexing"):
+        await ledger.embedders.finish_change()
+    return await ledger.embedders.load_places()
+
+
+async def add_former(
+    ledger: LedgerStore,
+    present: VectorStore,
+    open_place: Callable[[int, int], Awaitable[VectorStore]],
+    given: Embedder | None,
+    stack: AsyncExitStack,
+) -> tuple[VectorStore, FormerVectors | None]:
+    """The present vectors and the former ones, if there are any.
+
+    `open_place`: opens a place for a dimension. `given`: the former embedder; None: it is opened if it is built in.
+    """
+    places = await ledger.embedders.load_places()
+    if places.former is None:
+        return present, None
+    embedder = _open_former(places.former_embedder, given, stack)
+    try:
+        store = await open_place(places.former, embedder.dim) if embedder is not None else None
+    except (CorruptProjection, EmbedderMismatch) as error:
+        log.warning("former_vectors.dropped", error=str(error))
+        store = None
+    if store is None or embedder is None:
+        await ledger.embedders.drop_former()
+        return present, None
+    return VectorGenerations(present, store), FormerVectors(store, wrap_embedder(embedder))
+
+
+def _open_former(identity: str, given: Embedder | None, stack: AsyncExitStack) -> Embedder | None:
+    if given is not None and embedder_identity(given) == identity:
+        return given
+    return open_builtin(identity, stack)
