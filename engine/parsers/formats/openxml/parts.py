@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from engine.parsers.formats.xml_tree import XmlArchive
 
-_PARAGRAPHS = frozenset({"p", "br", "cr"})
-
 
 class PartRelation(NamedTuple):
     """What one part refers to: the id, the last word of the type ("chart", "comments"), and the part."""
