@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
-from engine.ingest.full_text_update import update_full_text
 from engine.ingest.language_count import count_periodically
 from engine.ingest.people_removal import remove_people
 from engine.ingest.rereading import check_readings
@@ -43,6 +42,7 @@ RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a r
 CHANGING = "Texts are being embedded again for the languages that are set; until then the former vectors count, too."
 REBUILDING = "Graph and vectors are being rebuilt; until then answers may miss something."
 REINDEX_WAIT_SECONDS = 60.0  # how long a question waits for a reindex
+REPORT_SECONDS = 10.0  # between two lines of the log
 
 
 async def run_stages(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
@@ -333,3 +333,20 @@ class StoreMaintenance:
             self.runtime.supervisor.record_failure("compaction", error)
         else:
             self.runtime.supervisor.record_success("compaction")
+
+
+async def update_full_text(runtime: Runtime) -> None:
+    """Index rows of an earlier version again, in one of all processes; each batch is durable."""
+    full_text, clock = runtime.ledger.full_text, runtime.clock
+    is_segmented = not await full_text.count_unsegmented()
+    if is_segmented and not (await full_text.has_old_stems() and await full_text.stem_next_batch()):
+        return
+    async with runtime.processes.lease("full text"):
+        reported = clock.monotonic()
+        log.info("full_text.update_started", rows_left=await full_text.count_unsegmented())
+        while await full_text.index_next_batch() or await full_text.stem_next_batch():
+            await runtime.priority.yield_to_foreground()
+            if clock.monotonic() - reported >= REPORT_SECONDS:
+                reported = clock.monotonic()
+                log.info("full_text.update_continues", rows_left=await full_text.count_unsegmented())
+        log.info("full_text.update_finished")

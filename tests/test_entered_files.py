@@ -22,7 +22,7 @@ from tests.support.bot_fixture import BotFixture, open_bot
 ROOT = Path(__file__).parent.parent
 PRODUCT = tuple(f"{ROOT / name}/" for name in ("adapters", "bot", "engine"))
 # The most files that each event may enter.
-LIMITS = {"mention": 205, "upload": 127, "edit": 112, "delete": 88, "query": 184}
+LIMITS = {"mention": 204, "upload": 127, "edit": 106, "delete": 88, "query": 184}
 
 
 class EnteredFiles:
@@ -43,11 +43,12 @@ class EnteredFiles:
 
     @contextmanager
     def count(self, event: str) -> Iterator[None]:
-        """Count the files that are entered meanwhile."""
+        """Count the files that are entered meanwhile; of several times the least, as other work runs beside it."""
         self._names = names = set[str]()
         yield
         self._names = None
-        self.counts[event] = sum(name.startswith(PRODUCT) for name in names)
+        count = sum(name.startswith(PRODUCT) for name in names)
+        self.counts[event] = min(count, self.counts.get(event, count))
 
     def _record(self, frame: FrameType, event: str, _: Any) -> None:
         if self._names is not None and event == "call" and frame.f_code.co_name != "<module>":
@@ -78,16 +79,20 @@ async def test_an_event_enters_few_files(tmp_path: Path) -> None:
             platform, place = opened.platform, await opened.join("HALL", "ada", "bob")
             await opened.post_indexed(place, "ada", "The Tiles come on Monday.")
             await opened.ask(place, "bob", "Who brings the Tiles?")
-            asking = platform.add_message(place, "bob", "<@BOT> When do the Tiles come?")
-            with entered.count("mention"):
-                await bot.receive(MessageReceived(asking, addressed=True), "k1")
-                await settle(opened, bot)
-            assert "Monday" in opened.last_reply.text
-            shared = opened.share(place, platform.add_file("notes.txt", b"The Paint comes on Friday."))
-            with entered.count("upload"):
-                await bot.receive(MessageReceived(shared, addressed=False), "k2")
-                await settle(opened, bot)
-            assert "Paint" in str(await opened.document_texts(place))
+            for number, words in enumerate(("When do the Tiles come?", "On which day do the Tiles come?")):
+                asking = platform.add_message(place, "bob", f"<@BOT> {words}")
+                with entered.count("mention"):
+                    await bot.receive(MessageReceived(asking, addressed=True), f"k1.{number}")
+                    await settle(opened, bot)
+                assert "Monday" in opened.last_reply.text
+            for thing in ("Paint", "Glass"):
+                shared = opened.share(
+                    place, platform.add_file(f"{thing}.txt", f"The {thing} comes on Friday.".encode())
+                )
+                with entered.count("upload"):
+                    await bot.receive(MessageReceived(shared, addressed=False), thing)
+                    await settle(opened, bot)
+                assert thing in str(await opened.document_texts(place))
             posted = await opened.post_indexed(place, "ada", "The Nails come on Friday.")
             with entered.count("edit"):
                 await bot.receive(MessageEdited(platform.edit_message(posted, "The Nails come on Sunday.")), "k3")
@@ -99,7 +104,8 @@ async def test_an_event_enters_few_files(tmp_path: Path) -> None:
                 await settle(opened, bot)
             assert "Nails" not in str(await opened.document_texts(place))
             async with calling(bot, "bob") as client:
-                with entered.count("query"):
-                    response = await client.post("/api/v1/query", json={"question": "When do the Tiles come?"})
-            assert "Monday" in response.text, response.text
+                for words in ("When do the Tiles come?", "On which day do the Tiles come?"):
+                    with entered.count("query"):
+                        response = await client.post("/api/v1/query", json={"question": words})
+                    assert "Monday" in response.text, response.text
     assert {event: count for event, count in entered.counts.items() if count > LIMITS[event]} == {}

@@ -19,7 +19,7 @@ from engine.errors import InvalidDocument
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from adapters.common.export_folder import ExportFolder
@@ -143,8 +143,3 @@ def plain_text_of(html: str) -> str:
     """The words of a message in HTML."""
     lines = unescape(TAG.sub("", BREAK.sub("\n", html))).replace("\u00a0", " ").split("\n")
     return "\n".join(line.strip() for line in lines if line.strip())
-
-
-def join_names(names: Iterable[str]) -> str:
-    """People as the name of their chat."""
-    return ", ".join(filter(None, names))

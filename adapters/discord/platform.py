@@ -88,7 +88,7 @@ class DiscordPlatform:
         )
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:  # noqa: ARG002
-        """Refuse: listable_workspaces is empty."""
+        """Raise PlatformError: Discord tells of each change of a channel, so that no list is compared."""
         raise PlatformError("Discord channels cannot be listed.")
 
     async def _thread_channel(self, location: Location, thread: discord.Thread) -> Channel:

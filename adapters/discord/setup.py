@@ -53,7 +53,7 @@ class DiscordSetup:
     variants: tuple[AppVariant, ...] = ()
 
     def list_needed(self, settings: Settings) -> tuple[Credential, ...]:  # noqa: ARG002  - always the same
-        """The bot token."""
+        """What must be set: the bot token."""
         return (TOKEN,)
 
     def list_first_steps(self, settings: Settings, variant: str) -> tuple[SetupStep, ...]:  # noqa: ARG002  - as above

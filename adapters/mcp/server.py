@@ -9,7 +9,6 @@ from mcp.server.mcpserver import MCPServer, ResourceSecurity
 
 from adapters.mcp.caller import Caller
 from adapters.mcp.derive import add_tools
-from adapters.mcp.prompts import PROMPTS
 from adapters.mcp.resources import TEMPLATE, DocumentResources
 from adapters.mcp.tools import Tools
 
@@ -49,6 +48,19 @@ def build_server(service: AdminService, clock: Clock, token: str | None, space: 
         mime_type="text/plain",
         security=ResourceSecurity(exempt_params={"key"}),
     )(documents.read)
-    for prompt in PROMPTS:
+    for prompt in (decisions, catch_up):
         server.prompt()(prompt)
     return server
+
+
+def decisions(topic: str) -> str:
+    """Find what the team decided about a topic."""
+    return (
+        f"What did we decide about {topic}? Use the tool ask of threadlore, and name the sources with their links. "
+        "If a later message changes a decision, say so."
+    )
+
+
+def catch_up(since: str = "1 day") -> str:
+    """Sum up what happened since a time."""
+    return f"Use the tool summary of threadlore for the time since {since}, and name the sources with their links."

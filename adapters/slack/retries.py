@@ -43,7 +43,6 @@ MAX_CONNECTION_RETRIES = 3
 MAX_WRITE_ATTEMPTS = 6
 MAX_PAGE_ATTEMPTS = 10
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 16.0  # before a lost write is repeated; doubled after each attempt
-SERVER_ERROR = 500
 
 
 class RateLimits:

@@ -212,7 +212,7 @@ def _build_fetched(item: SourceItem, response: WebResponse) -> FetchedItem | Non
 
 
 def open_website(address: str, options: Mapping[str, str], tools: SourceTools) -> WebsiteSource:
-    """The pages of a website. Raises BadSetting."""
+    """Open the source that reads the pages of a website. Raises BadSetting."""
     try:
         parts = urlsplit(address)
         is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc

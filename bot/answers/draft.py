@@ -19,8 +19,7 @@ from bot.store import AnswerResult
 from bot.store.models import ANSWER_KINDS, CLOSEST_KEY, UNSEARCHED_KEY, passage_key, verified_key
 from bot.text.times.as_of import describe_as_of
 from bot.texts import control as control_texts
-from bot.texts.inferred_filters import describe_inferred_filters
-from bot.texts.search_notices import is_closest
+from bot.texts.search_notices import describe_inferred_filters, is_closest
 
 if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest

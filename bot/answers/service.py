@@ -7,9 +7,11 @@ answered again into the same reply. Every failure ends in a sentence for the ask
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -17,7 +19,6 @@ from bot import texts
 from bot.answers.attachments import Attachments
 from bot.answers.control.audit_events import describe_question
 from bot.answers.control.stops import StopRequests
-from bot.answers.control.turns import ThreadTurns
 from bot.answers.delivery import StreamingReply
 from bot.answers.draft import build_draft_footer
 from bot.answers.history import ThreadHistory
@@ -31,12 +32,15 @@ from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from bot.answers.draft import AnswerDraft
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.ingest.files import FileIngest
     from bot.monitoring.metrics import Metrics
     from bot.permissions.quotas import Quotas
+    from bot.platform.models import Location
     from bot.store import StoredAnswer
 
 log = structlog.get_logger(__name__)
@@ -241,3 +245,20 @@ class AnswerService:
         self._metrics.record_question(request.location.platform, outcome)
         event = await describe_question(self._context, request, outcome, draft)
         await self._context.store.answers.fail(request.id, event)
+
+
+class ThreadTurns:
+    """The turns of the answers in each thread, in the order in which they were asked for."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[Location, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def take(self, location: Location) -> AsyncIterator[None]:
+        """Wait until the answers of a thread, or of direct messages, that came before are finished."""
+        if location.workspace and not location.thread:
+            yield  # questions in a channel have nothing to do with each other
+            return
+        lock = self._locks.setdefault(location, asyncio.Lock())
+        async with lock:
+            yield

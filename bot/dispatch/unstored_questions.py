@@ -32,7 +32,7 @@ class UnstoredQuestions:
         self._told: dict[tuple[str, str], None] = {}  # the last ones, in order
 
     def tell_later(self, event: PlatformEvent, error: EngineError) -> None:
-        """Tell the author of a message to the bot, privately if the channel allows it, and wait for nothing."""
+        """Tell the author in the background that their message was not stored; privately if the channel can."""
         if not isinstance(event, MessageReceived) or not event.addressed:
             return
         key = event.message.location.room, event.message.id

@@ -14,20 +14,20 @@ DEFAULT_FONT = "DejaVu Sans"  # part of matplotlib, so always installed
 _INVISIBLE = re.compile("[\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 
 
-def truncate_name(name: str, longest: int = MAX_NAME_WIDTH) -> str:
+def truncate_name(name: str) -> str:
     """Truncate a name to a number of columns; a wide character has two."""
     line = " ".join(strip_control_chars(name).split())
-    if display_width(line) <= longest:
+    if display_width(line) <= MAX_NAME_WIDTH:
         return line
-    while display_width(line) > longest - 1:
+    while display_width(line) > MAX_NAME_WIDTH - 1:
         line = line[:-1]
     return f"{line.rstrip(' ,;:-')}…"
 
 
-def wrap_label(label: str, line: int = MAX_LINE_COLUMNS) -> str:
+def wrap_label(label: str) -> str:
     """Wrap a long label into two lines of similar width, at a blank."""
     places = [place for place, character in enumerate(label) if character == " "]
-    if display_width(label) <= line or not places:
+    if display_width(label) <= MAX_LINE_COLUMNS or not places:
         return label
     best = min(places, key=lambda place: max(display_width(label[:place]), display_width(label[place + 1 :])))
     return f"{label[:best]}\n{label[best + 1 :]}"

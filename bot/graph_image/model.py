@@ -48,9 +48,7 @@ class GraphModel:
         return self.nodes[0]
 
 
-def build_graph_model(
-    neighborhood: Neighborhood, others: Sequence[Neighborhood] = (), limit: int = MAX_NODES
-) -> GraphModel:
+def build_graph_model(neighborhood: Neighborhood, others: Sequence[Neighborhood] = ()) -> GraphModel:
     """Select the nodes: an entity, its neighbors, then the heaviest of theirs; and all edges between them.
 
     The graph is empty for an unknown entity.
@@ -65,7 +63,7 @@ def build_graph_model(
         *index.neighbors(neighborhood, 1),
         *((key, 2) for other in others for key, _ in index.neighbors(other, 2)),
     ):
-        if key not in shown and len(shown) < limit:
+        if key not in shown and len(shown) < MAX_NODES:
             shown[key] = ring
     nodes = tuple(Node(key, index.rows[key].name, index.rows[key].type, ring) for key, ring in shown.items())
     edges = tuple(edge for edge in index.edges() if edge.ends[0] in shown and edge.ends[1] in shown)

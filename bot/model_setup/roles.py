@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 Role = Literal["llm", "extraction", "query", "vision"]
-ROLES: tuple[Role, ...] = ("llm", "extraction", "query", "vision")
 
 # Ollama allocates memory for the whole window, and cuts longer prompts silently if it is not told the size.
 OLLAMA_DEFAULT_WINDOW = 16_384

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bot.monitoring.failed_questions import FailedQuestions
 from bot.monitoring.traces import QuestionTracer
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ MAX_WORKSPACES = 10  # in the ages of the queue, so that many workspaces make no
 FAILED = "failed"  # the outcome of a question
 ENDED = frozenset({"answered", "nothing", FAILED})  # outcomes that neither a person nor a limit decided
 STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
+WINDOW_SECONDS, MAX_OUTCOMES = 300.0, 1_000  # of questions that are looked at for failures
+MIN_SHARE = 0.5  # of the questions in the window
 
 
 class Metrics:
@@ -265,3 +267,25 @@ class _TaskCollector(Collector):
             failures.add_metric((report.name,), report.failures)
             failing.add_metric((report.name,), report.is_failing)
         return failures, failing
+
+
+class FailedQuestions:
+    """The outcomes of the questions of the last five minutes. A question that was refused, or stopped, is none."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._outcomes: deque[tuple[float, bool]] = deque(maxlen=MAX_OUTCOMES)
+
+    def record(self, *, failed: bool) -> None:
+        """Record a question that has ended."""
+        self._outcomes.append((self._clock.monotonic(), failed))
+
+    def list_problems(self) -> list[str]:
+        """A sentence if at least half of the questions failed."""
+        now = self._clock.monotonic()
+        recent = [(at, failed) for at, failed in self._outcomes if now - at <= WINDOW_SECONDS]
+        failures = [at for at, failed in recent if failed]
+        if not failures or len(failures) < MIN_SHARE * len(recent):
+            return []
+        ago = now - failures[-1]
+        return [f"{len(failures)} of the last {len(recent)} questions failed, the last one {ago:.0f} seconds ago."]

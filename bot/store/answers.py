@@ -66,9 +66,9 @@ class Answers:
         )
         return bool(rows)
 
-    async def save_reply_ref(self, id_: str, mark: str) -> None:
+    async def save_reply_ref(self, id_: str, reply_ref: str) -> None:
         """Store the reference to the posted reply, and the messages that it names."""
-        await self._database.write(_save_reply_ref, id_, mark)
+        await self._database.write(_save_reply_ref, id_, reply_ref)
 
     async def finish(self, id_: str, outcome: AnswerResult, event: AuditEvent | None = None) -> bool:
         """Store a finished answer; False if a source was removed since: it is then redacted or deleted.

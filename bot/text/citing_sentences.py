@@ -17,7 +17,7 @@ MAX_UNEXPLAINED_WORDS = 2  # of a sentence, which its sources do not have
 _CITATION = re.compile(r"\[(\d{1,9})\](?!\()")
 _SENTENCE = re.compile(r".+?(?:[。！？][»”』」]*(?:\s*\[\d{1,9}\])*|[.!?…][\"'»”’)*_]*(?:\s*\[\d{1,9}\])*(?=\s|$)|$)")
 _MARKER = re.compile(r"\s*(?:[-*•>]\s+|\d{1,3}[.)]\s+)+")
-_UNDIVIDED = re.compile(r"```|^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)  # code, tables: useless without a line
+_UNDIVIDED = re.compile(r"```|^[^\S\n]*\|.*\|[^\S\n]*$", re.MULTILINE)  # code, tables: useless without a line
 _NAME = re.compile(r"(?<!^)(?<![.!?:]\s)\b[^\W\d_a-zß-öø-ÿ]\w+")
 
 

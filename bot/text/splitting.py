@@ -207,7 +207,7 @@ def _utf16_length(text: str) -> int:
 
 
 def _index_at_units(text: str, units: int) -> int:
-    """The number of characters that fit into a number of units; surrogate pairs are not split."""
+    """The number of characters that fit into a number of UTF-16 units; surrogate pairs are not split."""
     head = text[: max(0, units)]
     if not head or max(head) < "\ud800":
         return len(head)

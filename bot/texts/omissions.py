@@ -37,11 +37,11 @@ REASONS = (
 _USUAL = frozenset({NO_OCR, SIGNATURE, WITHOUT_WORDS})
 
 
-def describe_omissions(document: DocumentInfo | DocumentStatus, most: int = MAX_NAMED) -> str:
+def describe_omissions(document: DocumentInfo | DocumentStatus) -> str:
     """What of a document was not read, as a clause; an empty string if nothing was left out."""
     if not document.omissions:
         return ""
-    parts = _list_parts(document.omissions, most)
+    parts = _list_parts(document.omissions, MAX_NAMED)
     if document.coverage:
         return gettext("only {coverage} were read; {parts}").format(coverage=document.coverage, parts=parts)
     return gettext("some of it was not read; {parts}").format(parts=parts)

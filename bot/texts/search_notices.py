@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from bot.i18n import N_, gettext, list_translations
+from bot.text.filter_options import format_filter
+from bot.text.markdown import sanitize_inline
 from engine.llm.offline.quoting.notices import match_closest, match_corrections
+
+if TYPE_CHECKING:
+    from engine.models import InferredFilters
 
 CLOSEST = N_("Nothing I can use here says this outright. The closest I found:")
 CLOSEST_WITHOUT = N_("I found nothing about {words}. The closest I found:")
 SEARCHED_INSTEAD = N_("I searched for {found} instead of {written}.")
 MAX_LINES = 2
 _UNTIL = re.compile(r"^(- )?Until (\d{4}-\d\d-\d\d): (?=.*“)", re.MULTILINE)
+SEARCHED_WITH = N_(
+    "I searched with {filters}, as the question seems to say. Add `filter:none` to a question to search without that."
+)
+NOTHING_MATCHED = N_("Nothing was found with {filters}, so I searched without.")
 
 
 def translate_lead(text: str) -> str:
@@ -58,3 +68,20 @@ def _closest_pattern() -> re.Pattern[str]:
     return re.compile(
         "|".join(re.escape(sentence).replace(re.escape("{words}"), "“.{1,640}”") for sentence in sentences)
     )
+
+
+SEARCHED_WITH = N_(
+    "I searched with {filters}, as the question seems to say. Add `filter:none` to a question to search without that."
+)
+NOTHING_MATCHED = N_("Nothing was found with {filters}, so I searched without.")
+
+
+def describe_inferred_filters(inferred: InferredFilters) -> str:
+    """The filters as they could be typed, and how to search without them; or that nothing matched them."""
+    tokens = [format_filter("in", channel) for channel in inferred.channels]
+    tokens += [format_filter("from", author) for author in inferred.authors]
+    tokens += [f"since:{inferred.since}"] if inferred.since else []
+    tokens += [f"until:{inferred.until}"] if inferred.until else []
+    tokens += ["has:file"] if inferred.only_files else []
+    shown = sanitize_inline(" ".join(tokens).replace("`", "'"))
+    return gettext(SEARCHED_WITH if inferred.found else NOTHING_MATCHED).format(filters=f"`{shown}`")

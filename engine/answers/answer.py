@@ -80,8 +80,8 @@ class Answer:
 
     async def load_supporting_passages(self) -> list[StatingPassage]:
         """The passages that state the context's entities and relations, including those that are not sources."""
-        recalled, ledger = self._result, self._service.runtime.ledger
-        return await ledger.search.find_stating_passages(recalled.names, recalled.pairs)
+        retrieved, ledger = self._result, self._service.runtime.ledger
+        return await ledger.search.find_stating_passages(retrieved.names, retrieved.pairs)
 
     @property
     def is_extractive(self) -> bool:
@@ -159,11 +159,11 @@ class AnswerService:
         """Retrieve the context and return the answer, ready to stream; as in Engine.ask."""
         meter, question = UsageMeter(), self._fit_question(replace(question, for_prompt=True))
         try:
-            recalled = replace(await self._retrieve(question, meter), use_cache=use_cache)
+            retrieved = replace(await self._retrieve(question, meter), use_cache=use_cache)
         except BaseException:
             await self.record_usage(meter)
             raise
-        return Answer(self, recalled, self._build_prompt(question, recalled.context), meter)
+        return Answer(self, retrieved, self._build_prompt(question, retrieved.context), meter)
 
     async def retrieve(self, question: Question, meter: UsageMeter) -> RetrievalResult:
         """The context of a question with its provenance; the model calls are recorded in `meter`."""
@@ -182,23 +182,23 @@ class AnswerService:
         with self.runtime.priority.foreground_request():
             question = await restrict_to_writers(ledger, question, self.runtime.options.spaces_without_authors)
             if question.overview is not None:
-                recalled = await retrieve_overview(ledger, question, question.overview)
+                retrieved = await retrieve_overview(ledger, question, question.overview)
                 if question.overview.kind == "digest":
-                    recalled = await add_former_statements(self.retriever, question, recalled, meter)
+                    retrieved = await add_former_statements(self.retriever, question, retrieved, meter)
             else:
                 query = self.query_rewriter.build_query(question, meter)
                 if self.runtime.language.is_extractive:  # a model understands misspelled words
                     query = correct_spelling(self.runtime, question, query)
-                recalled = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)
-        self.runtime.priority.record_quoted(recalled.chunks)
+                retrieved = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)
+        self.runtime.priority.record_quoted(retrieved.chunks)
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
         )
         rebuilding = bool(await ledger.settings.get("reindexing"))
-        texts = (text for source in recalled.context.sources for text in (source.title, source.text))
-        asked = drop_unshown(recalled.context.question, texts)
-        context = replace(recalled.context, question=asked, undated=undated, rebuilding=rebuilding, as_of=within.as_of)
-        return replace(recalled, scope=question.scope, context=context)
+        texts = (text for source in retrieved.context.sources for text in (source.title, source.text))
+        asked = drop_unshown(retrieved.context.question, texts)
+        context = replace(retrieved.context, question=asked, undated=undated, rebuilding=rebuilding, as_of=within.as_of)
+        return replace(retrieved, scope=question.scope, context=context)
 
     async def retrieve_context(self, question: Question) -> Context:
         """The context of a question; the model calls count toward the day's usage."""
@@ -219,18 +219,18 @@ class AnswerService:
         )
 
     async def stream_answer(
-        self, prompt: Prompt, recalled: RetrievalResult, meter: UsageMeter
+        self, prompt: Prompt, retrieved: RetrievalResult, meter: UsageMeter
     ) -> AsyncGenerator[str, None]:
         """The unfiltered answer: from the cache if the prompt was answered in the same scope, else from the model."""
         runtime = self.runtime
         if prompt.context.overview is not None:
-            prompt = await self._answer_parts(prompt, recalled, meter)
+            prompt = await self._answer_parts(prompt, retrieved, meter)
         key = answer_cache_key(
-            runtime.language.name, prompt.model, runtime.language.build_answer_messages(prompt), recalled.scope
+            runtime.language.name, prompt.model, runtime.language.build_answer_messages(prompt), retrieved.scope
         )
         # An answer with history is not cached: its text may quote turns, and could not be deleted with them.
         keep = runtime.options.cache_answers and not prompt.history
-        if keep and recalled.use_cache and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
+        if keep and retrieved.use_cache and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
             await keep_if_possible(runtime.ledger.cache.touch_answer(key, runtime.clock.time()))
             for piece in cached.splitlines(keepends=True):
                 yield piece
@@ -246,27 +246,27 @@ class AnswerService:
         reply = "".join(pieces)
         is_whole = gives_text(reply) and not any(item.cut_off for item in meter.items)
         if keep and has_visible_uncited_text(reply) and is_whole:
-            entry = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
+            entry = CachedAnswer(key, reply, retrieved.generation, retrieved.chunks, retrieved.names, retrieved.pairs)
             await keep_if_possible(runtime.ledger.cache.save_answer(entry, runtime.clock.time()))
 
-    async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> Prompt:
+    async def _answer_parts(self, prompt: Prompt, retrieved: RetrievalResult, meter: UsageMeter) -> Prompt:
         """Answer sources that are too long for one prompt in parts, and build a prompt from these partial answers."""
         runtime = self.runtime
         parts = split_prompt(prompt, runtime.language.build_answer_messages, runtime.tokenizer.count)
         if len(parts) < 2:
             return prompt
-        answers = await asyncio.gather(*(self._answer_part(part, recalled, meter) for part in parts))
+        answers = await asyncio.gather(*(self._answer_part(part, retrieved, meter) for part in parts))
         return build_combined_prompt(prompt, answers, runtime.language.build_answer_messages, runtime.tokenizer.count)
 
-    async def _answer_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
+    async def _answer_part(self, part: Prompt, retrieved: RetrievalResult, meter: UsageMeter) -> str:
         """The answer from a part of the sources; asked for once more if the first one gives nothing."""
-        text = await self._write_part(part, recalled, meter)
-        return text if gives_text(text) else await self._write_part(part, recalled, meter)
+        text = await self._write_part(part, retrieved, meter)
+        return text if gives_text(text) else await self._write_part(part, retrieved, meter)
 
-    async def _write_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
+    async def _write_part(self, part: Prompt, retrieved: RetrievalResult, meter: UsageMeter) -> str:
         pieces, length = list[str](), 0
         limit = self.runtime.options.context_window.max_answer_characters
-        async with aclosing(self.stream_answer(part, recalled, meter)) as stream:
+        async with aclosing(self.stream_answer(part, retrieved, meter)) as stream:
             async for piece in stream:
                 pieces.append(piece[: limit - length])
                 length += len(pieces[-1])

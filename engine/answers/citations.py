@@ -212,7 +212,7 @@ class CitationRewriter(StreamRewriter):
         return self.list_given(listed.spans)
 
     def list_given(self, spans: Iterable[tuple[int, int]]) -> list[int]:
-        """The given numbers within the spans, each once."""
+        """The numbers of sources that the model was given, within ranges such as 2–4, each once."""
         numbers = sorted(self.given_numbers)
         listed = (number for span in spans for number in numbers if min(span) <= number <= max(span))
         return list(dict.fromkeys(listed))

@@ -20,14 +20,14 @@ MAX_FORMER_CHUNKS = 4  # by statement
 
 
 async def add_former_statements(
-    retriever: Retriever, question: Question, recalled: RetrievalResult, meter: UsageMeter
+    retriever: Retriever, question: Question, retrieved: RetrievalResult, meter: UsageMeter
 ) -> RetrievalResult:
     """Add what the changes among the sources replace; of earlier times, but within the question's scope and rooms."""
-    context = recalled.context
+    context = retrieved.context
     changes = (await asyncio.to_thread(list_changes, context.sources))[-MAX_SEARCHES:]
     since = question.filters.since
     if not changes or since is None:
-        return recalled
+        return retrieved
     found = [await _search(retriever, question, text, meter) for text in changes]
     former = {
         (source.document, source.passage): source
@@ -36,8 +36,8 @@ async def add_former_statements(
         if source.time is not None and source.time < since
     }
     widened = await asyncio.to_thread(_add_sources, context, list(former.values()))
-    chunks = recalled.chunks.union(*(result.chunks for result in found))
-    return replace(recalled, context=widened, chunks=chunks) if widened is not context else recalled
+    chunks = retrieved.chunks.union(*(result.chunks for result in found))
+    return replace(retrieved, context=widened, chunks=chunks) if widened is not context else retrieved
 
 
 async def _search(retriever: Retriever, question: Question, text: str, meter: UsageMeter) -> RetrievalResult:

@@ -27,7 +27,10 @@ def extraction_choice(language: LanguageModel) -> str:
 
 
 async def check_readings(runtime: Runtime) -> None:
-    """Compare the chunks with today's choice, in one of all processes; each batch is durable."""
+    """Record which chunks would be read differently by today's model, prompts and choice of extraction.
+
+    One of all processes does; each batch is durable.
+    """
     readings = runtime.ledger.readings
     if runtime.refusal is not None or not await readings.list_unchecked(1):
         return

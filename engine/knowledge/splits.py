@@ -67,7 +67,7 @@ def base_name(key: str) -> str:
     return key.partition(_MARK)[0]
 
 
-def led_name(key: str) -> str:
+def assigned_name(key: str) -> str:
     """The canonical name that facts with this key belong to: the part, else the name itself."""
     return key.rpartition(_MARK)[2]
 

@@ -41,9 +41,8 @@ class LiteLLMEmbedder:
         cls, model: ModelConfig, calls: ModelClient, *, max_tokens: int = MAX_TOKENS, batch: int = BATCH_SIZE
     ) -> LiteLLMEmbedder:
         """An embedder whose dimension is found with one call. Raises ModelError."""
-        embedder = cls(model, calls, 0, max_tokens=max_tokens, batch=batch)
-        embedder.dim = (await embedder._embed_batch(["dimension"], 0, UsageMeter())).shape[1]
-        return embedder
+        vectors = await cls(model, calls, 0).embed(["dimension"], UsageMeter())
+        return cls(model, calls, vectors.shape[1], max_tokens=max_tokens, batch=batch)
 
     @property
     def name(self) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _FRONT_MATTER = re.compile(r"\A\n*+---[ \t]*+\n(?=[\w-]++[ \t]*+:)(.*?\n)(?:---|\.\.\.)[ \t]*+(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|date|updated)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_TAGS = re.compile(r"</?[a-zA-Z][^<>]*>")
 _TABLE_TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NO_LINE = "<!-- -->"

@@ -34,9 +34,7 @@ class NumberedSources:
     sources: tuple[Source, ...]
     pieces_by_chunk: Mapping[int, tuple[NumberedPiece, ...]]
 
-    def find_supporting(
-        self, evidence: Iterable[int], names: Sequence[str], limit: int = MAX_SOURCE_NUMBERS
-    ) -> tuple[int, ...]:
+    def find_supporting(self, evidence: Iterable[int], names: Sequence[str]) -> tuple[int, ...]:
         """The numbers of the passages that support an entity (one name) or a relation (both names), ascending.
 
         Each shown chunk of the evidence gives the pieces that contain the most names, or its first three if none does.
@@ -45,14 +43,14 @@ class NumberedSources:
         numbers = [
             number for chunk in evidence for number in find_naming_pieces(self.pieces_by_chunk.get(chunk, ()), folded)
         ]
-        return tuple(sorted(list(dict.fromkeys(numbers))[:limit]))
+        return tuple(sorted(list(dict.fromkeys(numbers))[:MAX_SOURCE_NUMBERS]))
 
-    def find_stating(self, evidence: Iterable[int], sentence: str, limit: int = MAX_SOURCE_NUMBERS) -> tuple[int, ...]:
+    def find_stating(self, evidence: Iterable[int], sentence: str) -> tuple[int, ...]:
         """The numbers of the passages in these chunks that contain a sentence word for word, ascending."""
         folded = sentence.casefold()
         pieces = (piece for chunk in evidence for piece in self.pieces_by_chunk.get(chunk, ()))
         numbers = dict.fromkeys(piece.number for piece in pieces if folded and folded in piece.text)
-        return tuple(sorted(list(numbers)[:limit]))
+        return tuple(sorted(list(numbers)[:MAX_SOURCE_NUMBERS]))
 
 
 def find_naming_pieces(pieces: Sequence[NumberedPiece], names: Sequence[str]) -> list[int]:

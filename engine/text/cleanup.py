@@ -28,9 +28,10 @@ def clean_single_line(text: str) -> str:
     return " ".join(_clean(_NEWLINES.sub(" ", text)).split())
 
 
-def shorten_name(name: str, most: int = MAX_NAME_LENGTH) -> str:
-    """A name of at most `most` characters: a longer one without its middle, so that its end says what it is."""
-    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
+def shorten_name(name: str) -> str:
+    """A name of at most MAX_NAME_LENGTH characters: a longer one loses its middle, so that its end says what it is."""
+    end = MAX_NAME_LENGTH // 3
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - end - 1]}…{name[-end:]}"
 
 
 def _clean(text: str) -> str:

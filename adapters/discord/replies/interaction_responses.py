@@ -22,6 +22,8 @@ from adapters.discord.replies.channel_messages import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from discord.http import MultipartParameters
+
     from adapters.discord.replies.refs import InteractionHandle
     from engine import Clock
 
@@ -97,15 +99,21 @@ class InteractionSink:
         if self._clock.time() >= self._handle.expires_at:
             raise TokenExpired("The time to answer this command has passed.")
 
+    def _carry(self, params: MultipartParameters) -> dict[str, Any]:
+        """The session and the body of a call of a webhook."""
+        return {
+            "session": self._session,
+            "payload": params.payload,
+            "multipart": params.multipart,
+            "files": params.files,
+        }
+
     async def _edit_original(self, outgoing: MessageContent) -> Any:
         params = build_edit_params(outgoing)
         return await async_context.get().edit_original_interaction_response(
             int(self._handle.application),
             self._handle.token,
-            session=self._session,
-            payload=params.payload,
-            multipart=params.multipart,
-            files=params.files,
+            **self._carry(params),
         )
 
     async def _edit(self, message: str, outgoing: MessageContent) -> Any:
@@ -114,10 +122,7 @@ class InteractionSink:
             int(self._handle.application),
             self._handle.token,
             int(message),
-            session=self._session,
-            payload=params.payload,
-            multipart=params.multipart,
-            files=params.files,
+            **self._carry(params),
         )
 
     async def _send(self, outgoing: MessageContent) -> Any:
@@ -125,10 +130,7 @@ class InteractionSink:
         return await async_context.get().execute_webhook(
             int(self._handle.application),
             self._handle.token,
-            session=self._session,
-            payload=params.payload,
-            multipart=params.multipart,
-            files=params.files,
+            **self._carry(params),
             wait=True,
         )
 

@@ -140,7 +140,7 @@ class MessageSender:
         await self._send(outgoing, lambda arguments: self._call_in_turn(window, send, arguments, idempotent=True))
 
     async def _send(self, outgoing: OutgoingMessage, send: Callable[[Mapping[str, Any]], Awaitable[str]]) -> str:
-        """Send with a table of Slack's if the text has one, and as Markdown if Slack refuses it."""
+        """Send as rich blocks, with a native table if the text has one; as Markdown if Slack refuses them."""
         is_rich = self._formats[BlockFormat.RICH].is_closed
         if is_rich and self._tables.is_closed and outgoing.has_table:
             try:

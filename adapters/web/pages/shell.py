@@ -73,7 +73,7 @@ async def render_page(http: Request, access: Access, template: str, status: int 
 
 
 def render_shell(http: Request, viewer: Viewer | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A whole page; without a viewer, its shell shows no navigation."""
+    """A whole page of a template; without a viewer, it has no navigation."""
     shown = _list_entries(http, viewer) if viewer else []
     shell = {"viewer": viewer, "navigation": shown, "current": http.scope["path"]}
     shell |= {"disclosure": http.app.state.page_options.disclosure}

@@ -272,8 +272,8 @@ def _is_same_workspace(one: Location, other: Location) -> bool:
     return (one.platform, one.workspace) == (other.platform, other.workspace)
 
 
-def _public_target(stored: StoredAnswer, mark: str) -> ReplyTarget:
+def _public_target(stored: StoredAnswer, reply_ref: str) -> ReplyTarget:
     """Where the shared copy of an answer is posted."""
     return ReplyTarget(
-        stored.id, stored.location, stored.asker, stored.message_id, reply_ref=mark, asked_at=stored.time
+        stored.id, stored.location, stored.asker, stored.message_id, reply_ref=reply_ref, asked_at=stored.time
     )

@@ -43,7 +43,10 @@ class WatchNotifier:
         self._failures: dict[str, tuple[int, datetime]] = {}  # by watch: how many, and when to try again
 
     async def run(self) -> None:
-        """Compare and tell until cancelled; one process at a time does, each for the workspaces it serves."""
+        """Tell people of new messages about what they watch, until cancelled.
+
+        One process at a time does, each for the workspaces that it serves.
+        """
         while True:
             if await self._has_work():
                 async with self._context.engine_context.engine.processes.try_lease("watches") as is_held:

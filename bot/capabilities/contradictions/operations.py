@@ -41,7 +41,7 @@ async def contradictions(deps: Deps, caller: Caller, _request: ListContradiction
 
 
 async def settle(deps: Deps, caller: Caller, request: SettleContradiction) -> AsyncGenerator[OperationResult]:
-    """Keep which statement is right. Raises NotFound, NotAllowed and InvalidQuestion."""
+    """Record which of two statements that disagree is right. Raises NotFound, NotAllowed and InvalidQuestion."""
     if caller.kind == "person":
         async for result in _manage(deps, caller, request):
             yield result

@@ -10,8 +10,7 @@ from bot.capabilities.documents.lookup import list_with_inner, resolve_documents
 from bot.capabilities.erasure.erasing import measure
 from bot.capabilities.results import Forgotten, ProgressUpdate
 from bot.errors import NotAllowed
-from bot.i18n import gettext
-from bot.permissions.authors import AUTHOR_OR_MANAGER, find_authors, not_only_yours
+from bot.i18n import N_, gettext
 from bot.store.models import message_key
 from bot.text.document_match import candidate_message_ids, is_message_link
 from bot.text.format import format_minutes, format_utc
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.store import MessageRecord
     from engine import DocumentInfo
+AUTHOR_OR_MANAGER = N_("The author, or a manager, can have it forgotten.")
 
 
 async def forget(deps: Deps, caller: Caller, request: Forget) -> AsyncGenerator[OperationResult]:
@@ -86,8 +86,13 @@ def _describe(deps: Deps, words: str, documents: list[DocumentInfo]) -> Forgotte
 
 
 async def _find_authors(deps: Deps, caller: Caller, document: DocumentInfo) -> set[str]:
-    """Who wrote a document; nobody is looked up for the owner and for spaces, who may forget all that is theirs."""
-    return await find_authors((await deps.parts.open()).store, document.key) if caller.kind == "person" else set()
+    """Who wrote or shared a document, if a person asks; empty if it was not ingested from a chat."""
+    if caller.kind != "person":
+        return set()
+    store = (await deps.parts.open()).store
+    file = await store.files.get(document.key)
+    messages = () if file else await store.messages.list_by_document(document.key)
+    return {file.author} if file else {message.author for message in messages}
 
 
 async def _check_may_forget(deps: Deps, caller: Caller, authors: set[str], what: str) -> None:
@@ -95,7 +100,7 @@ async def _check_may_forget(deps: Deps, caller: Caller, authors: set[str], what:
     if caller.kind != "person" or authors == {caller.subject.person}:
         return
     if "manage" not in caller.permissions or not await (await deps.parts.open()).access.is_manager(caller.subject):
-        raise NotAllowed(not_only_yours(what), hint=gettext(AUTHOR_OR_MANAGER))
+        raise NotAllowed(gettext("{what} isn't only yours.").format(what=what), hint=gettext(AUTHOR_OR_MANAGER))
 
 
 async def _forget_message(deps: Deps, caller: Caller, request: Forget) -> Forgotten | ErasureRehearsal:

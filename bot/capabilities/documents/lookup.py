@@ -37,7 +37,7 @@ def file_key(path: Path, space: str) -> str:
 
 
 def public_key(key: str) -> str:
-    """The key of a document for those who may not know the paths of this machine; the key itself if it has none."""
+    """The key of a document for those who may not know the paths of this machine; unchanged if it holds no path."""
     if not (key.startswith("file:") and "/" in key):
         return key
     return f"file:{sha256(key.encode()).hexdigest()[:16]}:{key.rpartition('/')[2]}"

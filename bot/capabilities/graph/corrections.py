@@ -195,7 +195,7 @@ async def _find_place(parts: BotParts, caller: Caller, room: str) -> Location:
 
 
 async def find_duplicates(deps: Deps, caller: Caller, request: FindDuplicates) -> AsyncGenerator[OperationResult]:
-    """Yield the likely duplicates and the automatic joins; the owner has those compared that were not."""
+    """Yield likely duplicates and automatic joins; for the owner, new names are compared first."""
     engine, reports = deps.engine, list["DuplicateReport"]()
 
     async def find() -> None:

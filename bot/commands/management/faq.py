@@ -20,7 +20,7 @@ MAX_QUESTIONS = 50
 
 
 async def get_faq(manager: Manager, request: GetFaq) -> ExportLine:
-    """Write the page of what the person, or everyone in a channel that they can read, may read now. Raises NotFound."""
+    """Write the FAQ page of what the person may read; for a channel, of what all its readers may. Raises NotFound."""
     call = await manager.open_channel(request.room) if request.room else manager.stand()
     entries = [await _describe(call, answer) for answer in await _list_answers(call, bool(request.room))]
     groups, _ = await find_unanswered(call, MAX_QUESTIONS, outside_of_channels=False, only_here=bool(request.room))

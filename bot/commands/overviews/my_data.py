@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from bot.capabilities.erasure.requests import ListReceipts, VerifyReceipt
 from bot.capabilities.maintenance.results import MyData
 from bot.capabilities.requests import ExportMyData, GetMyData
-from bot.capabilities.results import ExportLine
-from bot.commands.overviews.receipts import show_receipts
+from bot.capabilities.results import ExportLine, Listing, ReceiptChecked, ReceiptFound
 from bot.i18n import N_, gettext
+from bot.ingest.erasure.receipt import dump_receipt
 from bot.platform.models import Button, Card, Picture
 from bot.text.format import format_list, pluralize
 from bot.text.markdown import escape_markdown
@@ -27,6 +28,7 @@ DOWNLOAD, DOWNLOAD_BUTTON = "download", N_("Download")
 FILE_NAME = "my-data.jsonl"
 MAX_CHANNELS = 20  # that are listed; the messages of further ones are counted
 MAX_BYTES = 8_000_000  # of a file that every platform takes
+MAX_LISTED = 20
 
 
 async def my_data_command(call: CommandContext) -> Card:
@@ -115,3 +117,24 @@ async def _download(call: CommandContext) -> Card:
         return Card(gettext("That is too much for a file here. The Documents page of my web address has it."))
     about = gettext("What I know about you, one record a line (JSON Lines).")
     return Card(about, picture=Picture(FILE_NAME, data, about))
+
+
+async def show_receipts(call: CommandContext, words: str) -> Card:
+    """List the caller's receipts, or give them one (`words`: its id) as a file, compared with what is stored."""
+    if words:
+        return await _give_receipt(call, words)
+    listing = await call.get_result(ListReceipts(), Listing)
+    if not listing.rows:
+        return Card(gettext("You have no receipts: nothing was forgotten for you yet."))
+    lines = [f"- `{id_}` · {time} · {escape_markdown(what)}" for id_, time, _, what in listing.rows[:MAX_LISTED]]
+    more = gettext("{command} sends one as a file, and says whether anything of it is stored.").format(
+        command=call.format_example(f"my-data receipts {listing.rows[0][0]}")
+    )
+    return Card("\n".join([f"**{gettext('Receipts of what was forgotten')}**", *lines, "", more]))
+
+
+async def _give_receipt(call: CommandContext, id_: str) -> Card:
+    found = await call.get_result(ListReceipts(id_), ReceiptFound)
+    checked = await call.get_result(VerifyReceipt(id_), ReceiptChecked)
+    data = dump_receipt(found.receipt).encode()
+    return Card(escape_markdown(checked.text), picture=Picture(f"receipt-{found.receipt['id']}.json", data, found.text))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Receipt = Mapping[str, Any]
 
 FORMAT, VERSION = "threadlore-erasure-receipt", 1
-MAX_BYTES = 64 * 1024 * 1024
 NO_RECEIPT = N_("That is no receipt of an erasure.")
 CHANGED = N_("The receipt was changed: its signature does not fit.")
 FIELDS = ("format", "version", "id", "time", "key", "action", "asked", "counts", "erased", "gone_by", "audit")

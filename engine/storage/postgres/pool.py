@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 POOL_SIZE = 6
 WAIT_SECONDS = 30.0  # that a statement waits for a connection
+POOL_OPTIONS: dict[str, Any] = {"min_size": 1, "timeout": WAIT_SECONDS, "open": False}
 ROUND_SECONDS = 5.0  # after which a waiting statement looks whether the pool was closed
 MAX_BROKEN = 100  # connections that one statement replaces
 BROKEN = "All connections to the server are broken."
@@ -46,15 +47,7 @@ class ThreadPool(ConnectionPool["Raw"]):
 
     def __init__(self, url: str, options: Mapping[str, Any], size: int) -> None:
         self._known = KnownConnections()
-        super().__init__(
-            url,
-            kwargs=dict(options),
-            configure=self._prepare,
-            min_size=1,
-            max_size=size,
-            timeout=WAIT_SECONDS,
-            open=False,
-        )
+        super().__init__(url, kwargs=dict(options), configure=self._prepare, max_size=size, **POOL_OPTIONS)
 
     def getconn(self, timeout: float | None = None) -> Raw:
         """A connection that works. Raises psycopg.OperationalError."""
@@ -88,15 +81,7 @@ class LoopPool(AsyncConnectionPool[AsyncRaw]):
     def __init__(self, url: str, options: Mapping[str, Any], size: int) -> None:
         self._known = KnownConnections()
         self._closing: asyncio.Task[None] | None = None
-        super().__init__(
-            url,
-            kwargs=dict(options),
-            configure=self._prepare,
-            min_size=1,
-            max_size=size,
-            timeout=WAIT_SECONDS,
-            open=False,
-        )
+        super().__init__(url, kwargs=dict(options), configure=self._prepare, max_size=size, **POOL_OPTIONS)
 
     async def getconn(self, timeout: float | None = None) -> AsyncRaw:  # noqa: ASYNC109  - as in the library
         """A connection that works. Raises psycopg.OperationalError."""

@@ -80,7 +80,7 @@ def drop_function_words(words: Sequence[str], text: str) -> list[str]:
 
 
 def detect_language(text: str, among: Collection[str] = ()) -> Detected:
-    """The language of a text, of those in the Latin script `among` these, if given."""
+    """The language of a text; one of the Latin script is `among` these, if any are given."""
     folded = text.casefold()
     latin = 0 if folded.isascii() else len(_LATIN.findall(folded))
     for language, script, others in () if folded.isascii() else _SCRIPTS:

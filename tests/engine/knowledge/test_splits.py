@@ -4,13 +4,13 @@ import pytest
 
 from engine.knowledge.splits import (
     Split,
+    assigned_name,
     base_name,
     build_rule,
     choose_chunk_keys,
     choose_keys,
     is_part_key,
     key_range,
-    led_name,
     parse_rule,
     part_key,
 )
@@ -22,8 +22,8 @@ MINUTES = Split("avon", "avon (club)", build_rule("document", "minutes 3"))
 
 def test_a_key_tells_the_name_as_written_and_the_part() -> None:
     key = part_key("avon", "avon (person)")
-    assert (base_name(key), led_name(key), is_part_key(key)) == ("avon", "avon (person)", True)
-    assert (base_name("avon"), led_name("avon"), is_part_key("avon")) == ("avon", "avon", False)
+    assert (base_name(key), assigned_name(key), is_part_key(key)) == ("avon", "avon (person)", True)
+    assert (base_name("avon"), assigned_name("avon"), is_part_key("avon")) == ("avon", "avon", False)
     assert normalize_name(key) != key  # no text contains it
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
 from engine.knowledge.duplicates.name_keys import spelling_key
-from engine.knowledge.splits import is_part_key, led_name, part_key
+from engine.knowledge.splits import assigned_name, is_part_key, part_key
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
 
@@ -66,34 +66,34 @@ class Names(Topic[Place_co]):
 
     def find_targets(self, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
         """The keys whose profiles include these names and pairs."""
-        led_names = self.db.execute_fetchall(
+        targets = self.db.execute_fetchall(
             "SELECT DISTINCT n.target FROM @list(?, j) @then JOIN name n ON n.id = j.value", (id_list(names),)
         )
-        led_pairs = self.db.execute_fetchall(
+        target_pairs = self.db.execute_fetchall(
             "SELECT DISTINCT p.target FROM @list(?, j) @then JOIN pair p ON p.id = j.value WHERE p.target > 0",
             (id_list(pairs),),
         )
-        return {row[0] for row in led_names}, {row[0] for row in led_pairs}
+        return {row[0] for row in targets}, {row[0] for row in target_pairs}
 
     @reading
     def resolve_aliases(self, space: int, names: Collection[str]) -> dict[str, str]:
         """The final targets of these names, and of keys of parts. Raises InvalidQuestion for a circle of aliases."""
-        led = {name: led_name(name) for name in names}
+        assigned = {name: assigned_name(name) for name in names}
         rows = self.db.execute_fetchall(
             "WITH RECURSIVE walk (begun, at) AS"
             " (SELECT value @binary, value @binary FROM @list(?1)"
             " UNION SELECT w.begun, a.target FROM walk w @then JOIN alias a ON a.space = ?2 AND a.name = w.at)"
             " SELECT begun, at FROM walk"
             " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
-            (text_list(set(led.values())), space),
+            (text_list(set(assigned.values())), space),
         )
         ends: dict[str, str] = dict(rows)
-        for name in led.values():
+        for name in assigned.values():
             if name not in ends:
                 raise InvalidQuestion(
                     f"The aliases of “{name}” form a circle.", hint="Remove one of them with unmerge."
                 )
-        return {name: ends[each] for name, each in led.items()}
+        return {name: ends[each] for name, each in assigned.items()}
 
     def resolve_manual_aliases(self, space: int, names: Collection[str]) -> dict[str, str]:
         """The final targets of those names that have an alias made by hand."""

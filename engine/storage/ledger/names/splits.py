@@ -13,12 +13,12 @@ from engine.knowledge.splits import (
     DOCUMENT_RULE,
     TYPE_RULE,
     Split,
+    assigned_name,
     base_name,
     choose_chunk_keys,
     is_part_key,
     key_of_end,
     key_range,
-    led_name,
     parse_rule,
 )
 from engine.storage.ledger.names.invalidation import Invalidation
@@ -178,7 +178,7 @@ class Splits(Topic[Place_co]):
         if not (moved.names or moved.pairs):
             return
         changed = {each for (each,) in self._load_canonicals(moved.left_names | moved.names)}
-        Joins(self.db).refresh(space, {*names, *changed, *map(led_name, changed)})
+        Joins(self.db).refresh(space, {*names, *changed, *map(assigned_name, changed)})
         generation = Settings(self.db).next_generation()
         Invalidation(self.db).invalidate_keys(
             moved.left_names | moved.names, moved.left_pairs | moved.pairs, generation

@@ -10,7 +10,6 @@ from engine.errors import CorruptLedger, DatabaseReadOnly
 from engine.scheduling.supervisor import Supervisor
 from engine.scheduling.tasks import cancel_tasks
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
-from engine.storage.ledger.postgres.integrity import find_problems
 from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.postgres.word_copy.copies import WordCopies
 from engine.storage.ledger.postgres.word_copy.source import delete_old
@@ -32,6 +31,21 @@ if TYPE_CHECKING:
 
 CLEANING_SECONDS = 900.0  # between two deletions of old rows of the log of changes
 SCHEMA = PostgresSchema(SOURCE, "ledger", "threadlore_ledger")
+# What the server does not check itself as it writes.
+_CHECKS = {
+    "index {} is invalid": "SELECT indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+    " WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid",
+    "{} pages of the database failed their checksums": "SELECT checksum_failures FROM pg_stat_database"
+    " WHERE datname = current_database() AND checksum_failures > 0",
+    "the number of chunks of space {} is wrong": "SELECT space FROM"
+    " (SELECT space, room, COUNT(*) AS rows, SUM(tokens) AS length FROM chunk GROUP BY space, room) c"
+    " FULL JOIN (SELECT space, room, row_count, total_length FROM corpus_stats WHERE kind = 0) s USING (space, room)"
+    " WHERE COALESCE(rows, 0) <> COALESCE(row_count, 0) OR COALESCE(length, 0) <> COALESCE(total_length, 0)",
+    "the number of relations of entity {} is wrong": "SELECT e.id FROM entity e"
+    " WHERE e.degree <> (SELECT COUNT(*) FROM relation r WHERE r.a = e.id OR r.b = e.id)",
+    "the number of unread chunks of document {} is wrong": "SELECT d.key FROM document d WHERE d.unextracted_chunks"
+    " <> (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id AND c.extraction IS NULL)",
+}
 
 
 class PostgresLedger(PostgresDatabase, LedgerStore):
@@ -118,3 +132,8 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
         """Raise CorruptLedger, with all that is wrong, unless indexes and counters are as they should."""
         if problems := await self.read(find_problems):
             raise CorruptLedger(f"The ledger is damaged: {'; '.join(problems)}.")
+
+
+def find_problems(db: Connection) -> list[str]:
+    """Invalid indexes, failed page checksums, and counters that differ from the rows, in words."""
+    return [words.format(row[0]) for words, sql in _CHECKS.items() for row in db.execute_fetchall(sql)]

@@ -153,7 +153,7 @@ class WordCopies:
             self._loop.call_soon_threadsafe(self._wanted.set)
 
     def _work(self) -> None:
-        """Load or follow each copy. A connection that fails is replaced the next time."""
+        """Load each wanted copy, or apply the changes since. A connection that fails is replaced the next time."""
         raw, self._raw = self._raw or self._connect(), None
         try:
             for copy in self._copies.values():
