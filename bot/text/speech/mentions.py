@@ -23,7 +23,7 @@ MAX_COPYING_WORDS = 3  # besides the mention
 MAX_END = 200  # characters at the end of a message in which it copies people in
 
 _COPYING = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
-_COPIED_AT_END = re.compile(rf"[\s(]*(?<!\w)(?:cc|fyi)[\s:/]*(?:{MENTION.pattern}[\s,&+]*)+[.!)]*\Z", re.IGNORECASE)
+_COPIED_AT_END = re.compile(rf"(?<!\w)(?:cc|fyi)[\s:/]*(?:{MENTION.pattern}[\s,&+]*)+[.!)]*\Z", re.IGNORECASE)
 
 
 def calls_another(text: str, bot_ids: Collection[str]) -> bool:
@@ -47,7 +47,7 @@ def without_copy(text: str) -> str | None:
     if _copies_only(text):
         return ""
     found = _COPIED_AT_END.search(text, max(0, len(text) - MAX_END))
-    return text[: found.start()].strip() if found else None
+    return text[: found.start()].strip().rstrip("( ") if found else None
 
 
 def _copies_only(text: str) -> bool:
