@@ -31,6 +31,7 @@ from bot.platform.people import build_people_rules, load_people_defaults
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
+from bot.text.speech.kinds.passing import read_passing
 from bot.text.speech.kinds.weights import read_weights
 from engine import (
     ChunkingOptions,
@@ -94,6 +95,7 @@ class EngineModels:
         The process that calls a language model starts with the first call.
         """
         await asyncio.to_thread(read_weights)
+        await asyncio.to_thread(read_passing)
         with suppress(EngineError):
             await self.embedder.embed(["warm", "a text that is as long as a question"], UsageMeter())
 

@@ -16,6 +16,7 @@ from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
 from bot.text.format import format_local, format_utc, parse_since, pluralize
 from bot.text.markdown import markdown_link, sanitize_inline
+from bot.text.speech.question_rules import is_small_talk
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question
 from engine.llm.offline.points.weights import WeighedConversation, weigh_conversations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from engine.llm.offline.points.weights import PointKind
 
 DEFAULT_PERIOD = timedelta(days=1)
-MAX_QUOTED = 20  # messages
+MAX_QUOTED = 20  # messages of whole conversations
+MAX_POINTS = 10  # decisions, questions and mentions of others
 MAX_QUOTE_LENGTH = 200  # characters of one
 POINT_LABELS: Mapping[PointKind, str] = {
     "asked": N_("Asks you"),
@@ -118,16 +120,37 @@ async def _retrieve_missed(call: CommandContext, time: datetime) -> Context:
 
 
 def _choose_conversations(weighed: Sequence[WeighedConversation]) -> list[WeighedConversation]:
-    """The weightiest conversations with at most MAX_QUOTED messages, by time; a longer one with its first and last."""
-    chosen, left = list[WeighedConversation](), MAX_QUOTED
-    for conversation in weighed:
+    """The weightiest conversations by time: whole ones with at most MAX_QUOTED messages, the points of others.
+
+    A longer one is quoted with its first and last messages. What nobody misses, such as "ok", is left out.
+    """
+    chosen, left, points = list[WeighedConversation](), MAX_QUOTED, MAX_POINTS
+    for conversation in map(_without_small_talk, weighed):
+        first, *others = conversation.sources
         if len(conversation.sources) <= left:
             chosen.append(conversation)
+            left -= len(conversation.sources)
         elif left == MAX_QUOTED:
-            first, *others = conversation.sources
             chosen.append(replace(conversation, sources=(first, *others[-(left - 1) :])))
-        left -= len(chosen[-1].sources) if chosen[-1].document == conversation.document else 0
+            left = 0
+        elif alone := [source for source in conversation.sources if source.number in conversation.points][:points]:
+            chosen.append(replace(conversation, sources=tuple(alone)))
+            points -= len(alone)
     return sorted(chosen, key=lambda each: str(each.sources[0].time))
+
+
+def _without_small_talk(conversation: WeighedConversation) -> WeighedConversation:
+    """A conversation without messages that say nothing; whole if all are such."""
+    said = tuple(
+        source
+        for source in conversation.sources
+        if source.number in conversation.points or not (message_time(source) and is_small_talk(_message_text(source)))
+    )
+    return replace(conversation, sources=said) if said else conversation
+
+
+def _message_text(source: Source) -> str:
+    return " ".join(source.text.partition(": ")[2].split())
 
 
 def _format_conversation(conversation: WeighedConversation, zone: tzinfo) -> list[str]:
@@ -179,7 +202,7 @@ def _one_per_file(sources: Sequence[Source]) -> list[Source]:
 def _format_line(source: Source, kind: PointKind | None, zone: tzinfo) -> str:
     if source.time is None or not message_time(source):
         return markdown_link(source.title, source.link)
-    text = sanitize_inline(" ".join(source.text.partition(": ")[2].split()))
+    text = sanitize_inline(_message_text(source))
     short = f"{text[: MAX_QUOTE_LENGTH - 1]}…" if len(text) > MAX_QUOTE_LENGTH else text
     label = f"**{gettext(POINT_LABELS[kind])}** · " if kind else ""
     return f"{label}{markdown_link(f'{source.author}, {format_local(source.time, zone)}', source.link)}: {short}"

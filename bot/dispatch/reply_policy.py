@@ -16,6 +16,7 @@ from bot.text.speech.addressed import classify_addressed
 from bot.text.speech.kinds.commands import MUTE_WORDS, STOP_WORDS, single_word
 from bot.text.speech.mentions import strip_mention
 from bot.text.speech.question_rules import classify_message, is_remark
+from bot.text.speech.unaddressed import asks_bot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +57,7 @@ class ReplyPolicy:
             return False
         if word in MUTE_WORDS:
             return bool(message.location.thread) and await self._is_to_be_muted(message.location)
-        if classify_message(message.text) not in self._answered_verdicts():
+        if classify_message(message.text) not in {"question", "unclear"}:
             return False
         answers_all = await self._reply_setting(message.location) == "all"
         return await (self._is_for_nobody_else(message) if answers_all else self._is_follow_up(message))
@@ -111,7 +112,10 @@ class ReplyPolicy:
         return True
 
     async def _is_follow_up(self, message: Message) -> bool:
-        """Whether a message continues its author's exchange with the bot, and addresses nobody else in the thread."""
+        """Whether a message continues its author's exchange with the bot, and addresses nobody else in the thread.
+
+        Where nobody else has written, it asks if it would ask in a message to the bot.
+        """
         location = message.location
         askers, latest = await self._thread_history.get_askers(location)
         if message.author not in askers or await self._replies_to_another(message):
@@ -119,7 +123,9 @@ class ReplyPolicy:
         others = await self._earlier_messages(message)
         names = await self._person_names(location, {*askers, *(other.author for other in others)} - {message.author})
         interrupted = latest is not None and any(other.time > latest for other in others)
-        return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
+        verdict = classify_message(message.text, names, interrupted=interrupted)
+        asks_alone = verdict == "unclear" and not others and asks_bot(message.text)
+        return asks_alone or verdict in self._answered_verdicts()
 
     async def _is_for_nobody_else(self, message: Message) -> bool:
         """Whether a message is addressed to no other person of its thread, or of the recent messages of its channel."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -14,6 +14,7 @@ from babel.numbers import format_decimal
 
 from bot.i18n import N_, get_language, gettext, ngettext
 from engine.errors import InvalidQuestion
+from engine.text.time_spans import parse_time_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 TIME_HINT = N_("Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30.")
 
 
@@ -94,8 +94,8 @@ def format_date_long(day: date) -> str:
 
 def parse_since(words: str, now: datetime) -> datetime:
     """Parse a past time, in UTC; a day means its start in the time zone of `now`. Raises InvalidQuestion."""
-    text = " ".join(words.casefold().split()).removeprefix("since ").removeprefix("last ")
-    found = _parse_ago(text, now) or _parse_day(text, now) or _parse_iso_time(text, now)
+    text = " ".join(words.casefold().split()).removeprefix("since ")
+    found = _parse_iso_time(text, now) or _parse_named(text, now) or _parse_ago(text.removeprefix("last "), now)
     if found is None:
         raise InvalidQuestion(
             gettext("“{words}” is not a time that I understand.").format(words=words), hint=gettext(TIME_HINT)
@@ -126,14 +126,10 @@ def _parse_ago(text: str, now: datetime) -> datetime | None:
     return now.astimezone(UTC) - int(match[1]) * _UNIT_LENGTHS[match[2][0]] if match else None
 
 
-def _parse_day(text: str, now: datetime) -> datetime | None:
-    """The start of the latest such day, in UTC."""
-    today = datetime.combine(now.date(), time.min, now.tzinfo)
-    if text in {"today", "yesterday"}:
-        return (today - timedelta(days=text == "yesterday")).astimezone(UTC)
-    if text in _WEEKDAYS:
-        return (today - timedelta(days=(today.weekday() - _WEEKDAYS.index(text)) % 7)).astimezone(UTC)
-    return None
+def _parse_named(text: str, now: datetime) -> datetime | None:
+    """The start of what words name, as those of a question do: "yesterday", "letzte Woche", "12 mai"."""
+    span, rest = parse_time_span(text.split(), now)
+    return None if rest or ":" in text else span.since
 
 
 def _parse_iso_time(text: str, now: datetime) -> datetime | None:

@@ -26,6 +26,7 @@ WEEKDAYS = _index_words(
     "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "月曜/月曜日 火曜/火曜日 水曜/水曜日 木曜/木曜日 金曜/金曜日 土曜/土曜日 日曜/日曜日",
     "segunda/segunda-feira terça/terça-feira quarta/quarta-feira quinta/quinta-feira sexta/sexta-feira sábado domingo",
 )
 MONTHS = _index_words(
@@ -37,9 +38,9 @@ MONTHS = _index_words(
     "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
 )
 _DAYS_BACK = {
-    **dict.fromkeys(("today", "heute", "hoy", "aujourd'hui", "hoje", "tonight"), 0),
-    **dict.fromkeys(("yesterday", "gestern", "ayer", "hier", "ontem"), 1),
-    **dict.fromkeys(("day-before-yesterday", "vorgestern", "anteayer", "avant-hier", "anteontem"), 2),
+    **dict.fromkeys(("today", "heute", "hoy", "aujourd'hui", "hoje", "tonight", "今日", "本日"), 0),
+    **dict.fromkeys(("yesterday", "gestern", "ayer", "hier", "ontem", "昨日"), 1),
+    **dict.fromkeys(("day-before-yesterday", "vorgestern", "anteayer", "avant-hier", "anteontem", "一昨日"), 2),
 }
 _UNITS = {
     **dict.fromkeys(("hour", "hours", "stunde", "stunden", "hora", "horas", "heure", "heures"), timedelta(hours=1)),
@@ -54,7 +55,19 @@ _UNITS = {
         ("year", "years", "jahr", "jahre", "año", "años", "année", "an", "ans", "ano", "anos"), timedelta(days=365)
     ),
 }
-_LAST = word_set("last past letzte letzten letzter letztes vergangene vergangenen última último últimas últimos")
+# One word for a week, month or year, which other languages name by two.
+_UNSPACED = {
+    "先週": ("last", "week"),
+    "先月": ("last", "month"),
+    "去年": ("last", "year"),
+    "昨年": ("last", "year"),
+    "今週": ("this", "week"),
+    "今月": ("this", "month"),
+    "今年": ("this", "year"),
+}
+_LAST = word_set(
+    "last past letzte letzten letzter letztes vergangene vergangenen vorige vorigen última último últimas últimos"
+)
 _BEFORE = word_set("pasada pasado dernière dernier passada passado")
 _THIS = word_set("this diese diesen dieser dieses esta este cette ce cet nesta neste")
 _SINCE = word_set("since seit desde depuis from ab after nach")
@@ -140,9 +153,9 @@ def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple
             return 3, (_go_back(now, min(int(number), 10_000) * _UNITS[third]), now)
     if first in _LAST and second in WEEKDAYS:
         return 2, _day_range(_latest_weekday(second, today - _DAY))
-    unit, word = (first, second) if second in _BEFORE else (second, first)
+    word, unit = _UNSPACED.get(first) or ((second, first) if second in _BEFORE else (first, second))
     if unit in _UNITS and word in _BEFORE | _LAST | _THIS:
-        return 2, _unit_range(unit, today, now, last=word not in _THIS)
+        return 1 + (first not in _UNSPACED), _unit_range(unit, today, now, last=word not in _THIS)
     if found := _parse_part_of_week(first, second, today):
         return found
     day = _parse_day(first, today)

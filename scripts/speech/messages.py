@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from random import Random
 
 FOLDER = Path(__file__).with_name("examples")
+MENTIONING = Path(__file__).with_name("passing")  # templates of messages with the mark of a mention
+BOT = "<@B1>"
 PER_TEMPLATE = 14
+MENTIONS_PER_TEMPLATE, SAID_PER_TEMPLATE = 20, 5  # of messages that mention the bot
 CALLS_PER_TEMPLATE = 2  # times as many, as fewer templates are calls or thanks
 PAIRS = 12  # of two sentences, times PER_TEMPLATE
 
+_MARK = "atx"  # of a mention, while a text is varied
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _EMOJI = ("🙏", "😅", "👍", "🎉", "😩", "✅", "🤔", ":)", "^^")
 _OPENERS = {
@@ -70,6 +74,34 @@ def make_examples(language: Language, random: Random, per_template: int = PER_TE
             made[vary(expand(template, language.slots, random), kind, language.name, random)] = kind
     yield from (Example(kind, text) for text, kind in made.items())
     yield from _join(made, language.name, random, per_template * PAIRS)
+
+
+def make_mentions(language: Language, spoken: Language, random: Random) -> Iterator[Example]:
+    """Examples of messages that mention the bot; `spoken`: the other templates, and the names, of the language.
+
+    What a person says to the bot begins or ends with the mention, or calls it by it.
+    """
+    made = dict[str, str]()
+    for kind, template in language.templates:
+        for _ in range(MENTIONS_PER_TEMPLATE):
+            text = expand(template, {**spoken.slots, **language.slots}, random).replace("@", _MARK)
+            varied = vary(text, "question" if kind == "direct" else kind, language.name, random)
+            made[re.sub(_MARK, BOT, varied, flags=re.IGNORECASE)] = kind
+    yield from (Example(kind, text) for text, kind in made.items())
+    for kind, template in spoken.templates:
+        for _ in range(SAID_PER_TEMPLATE):
+            said = vary(expand(template, spoken.slots, random), kind, language.name, random)
+            yield Example("direct", _address(said, language.name, random))
+
+
+def _address(text: str, language: str, random: Random) -> str:
+    """A message with the mention before it, after its greeting, or at its end."""
+    drawn = random.random()
+    if drawn < 0.7:
+        return f"{BOT} {text}"
+    if drawn < 0.85:
+        return f"{random.choice(_OPENERS[language]).rstrip(' ,、')} {BOT}{random.choice((' ', ', '))}{text}"
+    return f"{text} {BOT}"
 
 
 def _join(made: Mapping[str, str], language: str, random: Random, count: int) -> Iterator[Example]:

@@ -14,12 +14,12 @@ import numpy as np
 
 from bot.text.speech.addressed import name_evidence
 from bot.text.speech.chat_sentences import split_sentences
-from bot.text.speech.kinds import weights
+from bot.text.speech.kinds import passing, weights
 from bot.text.speech.kinds.features import name_features
-from scripts.speech.messages import make_examples, read_languages
+from scripts.speech.messages import MENTIONING, make_examples, make_mentions, read_languages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scripts.speech.messages import Example
 
@@ -33,11 +33,15 @@ SEED = 1
 
 
 def main() -> None:
-    """Write the file of weights."""
-    examples = make_all()
-    lines = learn(examples)
-    weights.FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{len(examples)} examples, {len(lines)} features")
+    """Write the files of weights."""
+    for make, learn, file in (
+        (make_all, learn_kinds, weights.FILE),
+        (make_all_mentions, learn_manners, passing.FILE),
+    ):
+        examples = make()
+        lines = learn(examples)
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"{file.stem}: {len(examples)} examples, {len(lines)} features")
 
 
 def make_all() -> list[Example]:
@@ -46,13 +50,34 @@ def make_all() -> list[Example]:
     return [each for language in read_languages() for each in make_examples(language, random)]
 
 
-def learn(examples: Sequence[Example]) -> list[str]:
-    """The lines of the file of weights."""
-    named = [_name_all(example.text) for example in examples]
+def make_all_mentions() -> list[Example]:
+    """The examples of messages that mention the bot, of all languages, always the same ones."""
+    random = Random(SEED)
+    spoken = {language.name: language for language in read_languages()}
+    return [
+        each
+        for language in read_languages(MENTIONING)
+        for each in make_mentions(language, spoken[language.name], random)
+    ]
+
+
+def learn_kinds(examples: Sequence[Example]) -> list[str]:
+    """The lines of the file of weights of the kinds of speech."""
+    return learn(examples, _name_all, weights.KINDS)
+
+
+def learn_manners(examples: Sequence[Example]) -> list[str]:
+    """The lines of the file of weights that tell what only mentions the bot."""
+    return learn(examples, passing.name_passing_features, passing.MANNERS)
+
+
+def learn(examples: Sequence[Example], name: Callable[[str], set[str]], kinds: Sequence[str]) -> list[str]:
+    """The lines of a file of weights; `name`: names the features of a text."""
+    named = [name(example.text) for example in examples]
     counts = Counter(name for names in named for name in names)
     known = {name: at for at, name in enumerate(sorted(name for name in counts if counts[name] >= MIN_COUNT))}
     rows = [np.array([known[name] for name in sorted(names) if name in known], dtype=np.int64) for names in named]
-    learned = _descend(rows, [weights.KINDS.index(example.kind) for example in examples], len(known))  # type: ignore[arg-type]
+    learned = _descend(rows, [kinds.index(example.kind) for example in examples], (len(known), len(kinds)))
     scaled = np.rint(learned * weights.SCALE).astype(int)
     scaled -= np.rint(scaled.mean(axis=1, keepdims=True)).astype(int)
     kept = [(name, scaled[at]) for name, at in known.items() if np.ptp(scaled[at]) >= MIN_WEIGHT]
@@ -63,9 +88,10 @@ def _name_all(text: str) -> set[str]:
     return name_features(text) | name_evidence(text, split_sentences(text))
 
 
-def _descend(rows: Sequence[np.ndarray], kinds: Sequence[int], features: int) -> np.ndarray:
-    """Weights of features (their number, and the bias) for each kind."""
-    learned = np.zeros((features + 1, len(weights.KINDS)))
+def _descend(rows: Sequence[np.ndarray], kinds: Sequence[int], shape: tuple[int, int]) -> np.ndarray:
+    """Weights of features, and the bias, for each kind; `shape`: the numbers of features and kinds."""
+    features, columns = shape
+    learned = np.zeros((features + 1, columns))
     steps = np.full((features + 1, 1), 1e-2)
     order = np.random.default_rng(SEED)
     for _ in range(EPOCHS):

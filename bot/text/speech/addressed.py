@@ -1,14 +1,14 @@
 """Decide what a message that addresses the bot is: something to answer, or something that it is told.
 
-Pure, but for reading once what was learned (`kinds.weights`).
+Pure, but for reading once what was learned (`kinds.weights`, `kinds.passing`).
 
 The first rule decides that applies:
 
 1. It asks about the bot itself ("what can you do?"), greets it, or only calls it: introduction.
 2. Nothing but thanks or praise: thanks. If it goes on to ask ("thanks but who pays"): question.
-3. It copies the bot in, or points others to it ("cc @bot", "just ask @bot"): aside.
-4. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
-5. It asks nothing, and mentions the bot in passing ("I asked @bot yesterday", "@bot is useful"): aside.
+3. It copies the bot in ("cc @bot"): statement if it says something, else aside.
+4. What was learned from examples finds that it speaks of the bot to others ("just ask @bot"): aside.
+5. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
 6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction. Its
    evidence is the words, their order, and what the rules of this module find: a request, a subject before a finite
    verb, a fragment that reports ("moved to Thursday"). The rules decide what it leaves open.
@@ -23,13 +23,14 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
-from bot.text.speech import fragments, passing_mentions, phrases
+from bot.text.speech import fragments, phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
+from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.weights import classify
-from bot.text.speech.mentions import MENTION, strip_mention
+from bot.text.speech.mentions import MENTION, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unspaced, states_unspaced
 
@@ -67,10 +68,6 @@ _INFORMING = re.compile(
     re.IGNORECASE,
 )
 _THAT = re.compile(r"(?:[:,–—-]|(?:this|das|esto|ceci|isto) ?[:–—]|(?:that|dass|de que|que)\b)", re.IGNORECASE)
-# "Did you know that @bot can read files?"
-_ABOUT_MENTIONED = re.compile(
-    rf"\b(?:that|dass|que) {MENTION.pattern} (?:can|is|has|knows|does|kann|ist|puede|peut|pode)\b"
-)
 _REMEMBER_UNSPACED = re.compile(
     r"覚えて(?:おいて)?(?:ください|ね)?|メモ(?:して)?[:：、]|記録して|记住|记一下|備忘|补充一下|更正|訂正"
     r"|^.{0,12}忘れ(?:ないで|ずに)|^别忘|^(?:ちなみに|参考まで|念のため|お知らせ|共有)|顺便说"
@@ -92,7 +89,7 @@ _CONTRADICTION = re.compile(
     re.IGNORECASE,
 )
 _CONTRADICTION_UNSPACED = re.compile(
-    r"(?:いいえ|違います|違う|ちがいます|いや|不对|不是|错了|其实)[、。,，\s]*(?=.{3})"
+    r"(?:いいえ|違います|違うよ?|ちがいます|いや|不对|不是|错了|其实)[、。,，\s]*(?=.{3})"
 )
 # Finite verbs that a subject may stand before. The second list has the same form as an English noun or article.
 _FINITE = phrases.parse_words(
@@ -172,21 +169,22 @@ _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.par
 
 def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     """What a message that addresses the bot is; `is_direct`: nobody else reads it, so that it is never an aside."""
-    body = strip_mention(text)
-    without = _without_mentions(body)
-    sentences = split_sentences(without)
+    without = _without_mentions(strip_mention(text))
     if without and not is_command(without) and (called := _classify_call(without)):
         return "question" if called == "thanks" and asks_on(without) else called
-    if not is_direct and (_ABOUT_MENTIONED.search(text) or passing_mentions.points_to_bot(text)):
-        return "aside"
+    if not is_direct and (said := without_copy(text)) is not None:
+        return "statement" if said and _classify_said(_without_mentions(said)) == "statement" else "aside"
+    return "aside" if without and not is_direct and mentions_in_passing(text) else _classify_said(without)
+
+
+def _classify_said(without: str) -> Speech:
+    """What a text without mentions is that is said to the bot."""
+    sentences = split_sentences(without)
     if not sentences or is_command(without) or _PASSED_ON.search(without) or _PASSED_ON_UNSPACED.search(without):
         return "question"
     asks = any(sentence.is_question for sentence in sentences)
-    if not _asks(without, sentences):
-        if is_told(without):
-            return "statement"
-        if not is_direct and passing_mentions.speaks_of_bot(text, body):
-            return "aside"
+    if is_told(without) and not _asks(without, sentences):
+        return "statement"
     speech = classify(without, name_evidence(without, sentences)) or _decide_by_rules(without, sentences)
     asks = asks or (speech == "thanks" and asks_on(without))
     return "question" if asks and speech != "introduction" else speech
@@ -265,17 +263,11 @@ def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:
     is_cleft = words[0] in phrases.QUESTION_WORDS and not _CLEFT.isdisjoint(words[2:])  # "quem constrói é o Brandt"
     if not is_cleft and (is_question_sentence(sentence) or not _WANTING.isdisjoint(words[:5])):
         return False
-    if _is_declarative(sentence):
+    if _is_declarative(sentence) or is_unspaced("".join(words)):
         return True
     if words[0] in _IMPERATIVES or (not is_cleft and not phrases.QUESTION_WORDS.isdisjoint(words[:2])):
         return False
     return len(words) > (1 if is_clear else 3) or words[0] in _COPULAS
-
-
-def contradicts(text: str) -> bool:
-    """Whether a message begins by saying that something is wrong, and goes on."""
-    without = " ".join(MENTION.sub(" ", strip_mention(text)).split())
-    return bool(_CONTRADICTION.match(without) or _CONTRADICTION_UNSPACED.match(without))
 
 
 def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
@@ -283,10 +275,10 @@ def _asks(text: str, sentences: Sequence[Sentence]) -> bool:
     if any(sentence.is_question for sentence in sentences):
         return True
     rest = sentences if not is_told(text) else sentences[1:]
-    return any(map(_is_request, rest))
+    return any(map(is_request, rest))
 
 
-def _is_request(sentence: Sentence) -> bool:
+def is_request(sentence: Sentence) -> bool:
     """Whether a sentence asks by its words, or offers an alternative to what it says ("… or not")."""
     words = sentence.words
     ends_open = words[-1] in phrases.QUESTION_WORDS and words[-2:-1] and words[-2] in phrases.PREPOSITIONS
@@ -389,6 +381,6 @@ _EVIDENCE: dict[str, Callable[[Sentence], bool]] = {
     "states": states,
     "reports": fragments.reports,
     "seeks": fragments.seeks,
-    "requests": _is_request,
+    "requests": is_request,
     "marked": attrgetter("is_question"),
 }

@@ -1,9 +1,15 @@
-"""Mentions in the markup of the platforms, and the one that begins a message to the bot. Pure."""
+"""Mentions in the markup of the platforms: what begins a message to the bot, and what copies the bot in. Pure.
+
+A message copies the bot in if nothing but the mention follows a copying word ("The lease is signed. cc @bot"), or if it
+is no more than that ("fyi @bot please"). What else only mentions the bot was learned (`kinds.passing`).
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+from bot.text.speech import phrases
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -12,6 +18,12 @@ MENTION = re.compile(r"<@[!&]?\w++(?:\|[^<>]*+)?>")
 _LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?(\w++)(?:\|[^>]*+)?>[\s,:]*+(?:<@[!&]?\1(?:\|[^>]*+)?>[\s,:]*+)*+")
 
 _PERSON = re.compile(r"<@!?(\w++)(?:\|[^<>]*+)?>[\s,:&]*+")
+
+MAX_COPYING_WORDS = 3  # besides the mention
+MAX_END = 200  # characters at the end of a message in which it copies people in
+
+_COPYING = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
+_COPIED_AT_END = re.compile(rf"(?<!\w)(?:cc|fyi)[\s:/]*(?:{MENTION.pattern}[\s,&+]*)+[.!)]*\Z", re.IGNORECASE)
 
 
 def calls_another(text: str, bot_ids: Collection[str]) -> bool:
@@ -28,3 +40,16 @@ def strip_mention(text: str) -> str:
     """Remove the leading mention of the bot from a question, also if it is repeated."""
     found = _LEADING_MENTION.match(text)
     return text[found.end() :].strip() if found else text.strip()
+
+
+def without_copy(text: str) -> str | None:
+    """What a message says before it copies the bot in, which may be nothing; None if it does not."""
+    if _copies_only(text):
+        return ""
+    found = _COPIED_AT_END.search(text, max(0, len(text) - MAX_END))
+    return text[: found.start()].strip().rstrip("( ") if found else None
+
+
+def _copies_only(text: str) -> bool:
+    words = MENTION.sub(" ", text).casefold().replace(":", " ").replace(",", " ").split()
+    return 0 < len(words) <= MAX_COPYING_WORDS and _COPYING.issuperset(words)

@@ -50,7 +50,9 @@ FILLERS = parse_words(
 PRAISED = parse_words("bien bueno buena bom bon genial legal bonito")
 FAULTS = parse_words("mistake bad")
 # A greeting: one of GREETINGS, or a wish for a time of day.
-GREETINGS = parse_words("hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao")
+GREETINGS = parse_words(
+    "hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao buenas"
+)
 WISHES = parse_words("good guten gute buenos buenas bom boa")
 TIMES_OF_DAY = parse_words("morning afternoon evening morgen tag abend días dias tardes noches dia tarde noite")
 GREETED = parse_words(

@@ -227,7 +227,8 @@ def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
 def _is_for_effect(words: Words, sentence: Sentence) -> bool:
     """Whether the words contain a phrase for effect, a negated question, or a tag that seeks consent."""
     first, marked = words[0], sentence.is_question
-    effect = phrases.EFFECT - ({"denn"} if words[1:2] and words[1] in phrases.TELLING_VERBS else set())
+    is_plain = bool(words[1:2]) and words[1] in phrases.TELLING_VERBS | phrases.QUESTION_WORDS  # "bis wann denn"
+    effect = phrases.EFFECT - ({"denn"} if is_plain else set())
     if not effect.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
         return True
     if (first in {"how", "why"} and "still" in words) or ("ever" in words and first not in phrases.PAST):

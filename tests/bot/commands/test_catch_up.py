@@ -161,6 +161,18 @@ async def test_without_a_model_the_count_is_that_of_all_messages_of_others(
     assert shown[-3].startswith(f"… and {24 - quoted} other messages: ")
 
 
+@pytest.mark.long
+async def test_without_a_model_room_is_kept_for_what_matters(workspace: Workspace) -> None:
+    workspace.context = workspace.bot.context
+    empty = ("ok", "thanks!", "👍", "agreed")
+    special = {at: (f"We decided to buy {at} rollers.", *empty) for at in range(1, 25)}
+    await post_busy_days(workspace, windows=26, size=5, special=special)
+    shown = (await workspace.text("bob", "catch-up 3 days")).splitlines()
+    assert not any(line.endswith((": ok", ": thanks\\!", ": 👍")) for line in shown)
+    decisions = [line for line in shown if "Decision" in line and "rollers" in line]
+    assert len(decisions) > 12  # of whole conversations there would be 4
+
+
 @pytest.mark.parametrize(
     ("zone", "now", "words", "since"),
     [
@@ -168,6 +180,8 @@ async def test_without_a_model_the_count_is_that_of_all_messages_of_others(
         ("Pacific/Auckland", "2026-11-21T20:00", "2026-11-22", "2026-11-22 00:00 Pacific/Auckland"),
         ("America/Los_Angeles", "2026-11-21T01:30", "today", "2026-11-20 00:00 America/Los_Angeles"),
         ("America/Los_Angeles", "2026-11-21T01:30", "friday", "2026-11-20 00:00 America/Los_Angeles"),
+        ("Asia/Kolkata", "2026-11-20T20:00", "gestern", "2026-11-20 00:00 Asia/Kolkata"),
+        ("Asia/Kolkata", "2026-11-20T20:00", "last week", "2026-11-09 00:00 Asia/Kolkata"),
     ],
 )
 async def test_a_day_is_that_of_the_caller(workspace: Workspace, zone: str, now: str, words: str, since: str) -> None:

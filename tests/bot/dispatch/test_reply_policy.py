@@ -78,6 +78,21 @@ async def test_a_question_of_who_asked_in_the_thread_is_answered(
 
 
 @pytest.mark.parametrize(
+    ("text", "alone", "beside"),
+    [
+        *((text, True, False) for text in ("can you send me the list as well", "dame más detalles")),
+        *((text, False, False) for text in ("then I tell the roofer", "really?", "Ada, can you call them?")),
+    ],
+)
+async def test_where_nobody_else_wrote_a_question_is_for_the_bot(
+    bot: BotFixture, text: str, *, alone: bool, beside: bool
+) -> None:
+    assert await answers(bot, text) is alone
+    await bot.post(THREAD, "ada", "The Nails were dear.")
+    assert await answers(bot, text) is beside
+
+
+@pytest.mark.parametrize(
     ("text", "answered"),
     [
         *((text, False) for text in ("Ada, who pays?", "Ada can you call them?", "can you call them, ada?", "Ada?")),
@@ -206,7 +221,7 @@ async def test_some_words_stop_an_answer_that_is_written_and_some_mute_a_thread(
     message = bot.platform.add_message(THREAD, "bob", "")
     both, only_stop = {"stop", "be quiet", "quiet"}, {"stop it", "cancel", "abort", "enough"}
     only_stop |= {"stopp", "halt", "arrête", "alto", "pare", "止めて"}
-    for word in sorted(both | only_stop | {"go on"}):
+    for word in sorted(both | only_stop | {"well"}):
         await bot.store.channel_settings.save(f"{ROOF.room}:m2", ChannelSettings())  # the thread is not muted
         spoken = replace(message, text=f"{word}!")
         expected = word in both or (is_writing and word in only_stop)

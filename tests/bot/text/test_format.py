@@ -18,7 +18,17 @@ EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that
         ("90 min", "2026-11-20 14:00"),
         ("last hour", "2026-11-20 14:30"),
         ("3 days ago", "2026-11-17 15:30"),
-        ("last week", "2026-11-13 15:30"),
+        ("week", "2026-11-13 15:30"),
+        ("last week", "2026-11-09 00:00"),
+        ("letzte Woche", "2026-11-09 00:00"),
+        ("la semaine dernière", "2026-11-09 00:00"),
+        ("先週", "2026-11-09 00:00"),
+        ("desde ayer", "2026-11-19 00:00"),
+        ("昨日", "2026-11-19 00:00"),
+        ("segunda", "2026-11-16 00:00"),
+        ("this morning", "2026-11-20 00:00"),
+        ("20 octobre", "2026-10-20 00:00"),
+        ("29 February", "2024-02-29 00:00"),
         ("today", "2026-11-20 00:00"),
         ("since yesterday", "2026-11-19 00:00"),
         ("Monday", "2026-11-16 00:00"),
@@ -33,7 +43,7 @@ def test_times_are_understood_as_people_write_them(words: str, meant: str) -> No
     assert format_utc(parse_since(words, NOW)) == f"{meant} UTC"
 
 
-@pytest.mark.parametrize("words", ["soon", "2026-13-01", "2 fortnights", "-3h", *EDGES])
+@pytest.mark.parametrize("words", ["soon", "29 February 2026", "2026-13-01", "2 fortnights", "-3h", *EDGES])
 def test_another_word_is_refused_with_examples(words: str) -> None:
     with pytest.raises(InvalidQuestion) as caught:
         parse_since(words, NOW)

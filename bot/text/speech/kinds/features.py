@@ -16,13 +16,15 @@ from bot.text.speech import phrases
 from bot.text.speech.grammars import GRAMMARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 MAX_LENGTH = 1200  # characters that are looked at
 MAX_COUNTED = 12  # words; longer messages are alike
 MAX_PATTERN = 5  # classes of words in a row
 MAX_CHARACTERS = 4  # in a row, of text without blanks
 MAX_ENDING = 6  # characters at the end of a text without blanks
+MENTIONED = "botx"  # stands for a mention of the bot
+MAX_DISTANCE = 3  # words from a mention
 
 _DIGITS = re.compile(r"\d+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -43,6 +45,7 @@ _OTHERS = "its er sie es il elle ils elles ça ela ele eles elas él ella eso is
 _ANYBODY = "anyone anybody someone somebody any jemand einer alguien alguno alguém quelqu quelquun"
 _VERBS = "ist sind war hat haben wird kann muss soll darf est sont a ont es son está están é são tem foi fue ha han"
 _DENIALS = "not nicht kein keine keinen pas no não ne never nie"
+_OPENING = frozenset("GJT")  # classes of greetings, interjections and thanks
 _WHICH = "whats wheres whens whos hows que cade pq ou quoi qqn où was"
 
 
@@ -94,6 +97,32 @@ def _name_marks(words: Sequence[str]) -> set[str]:
         if after in ":=":
             found.add(f"mark {after}")
     return found
+
+
+def name_words_near(text: str, wanted: str) -> set[str]:
+    """The words and classes of words before and after the first place of a word, and how many there are."""
+    words = [_normalize(token) for token in _TOKEN.findall(_replace_foreign(text))]
+    at = words.index(wanted) if wanted in words else len(words)
+    before, after = words[:at][::-1], words[at + 1 :]
+    found = {f"before {min(len(before), MAX_DISTANCE)}", f"after {min(len(after), MAX_DISTANCE)}"}
+    classes = _classes()
+    found.add(f"place {_name_neighbor(before, classes)} {_name_neighbor(after, classes)}")
+    for name, near in (("before", before), ("after", after)):
+        for distance, word in enumerate(near[:MAX_DISTANCE]):
+            found |= {f"{name} {distance} {word}", f"{name} {distance} class {classes.get(word, word[-2:])}"}
+        found.add(f"{name} row {''.join(classes.get(word, 'o') for word in near[:MAX_DISTANCE])}")
+        found.add(f"{name} two {' '.join(near[:2])}")
+    return found
+
+
+def _name_neighbor(near: Sequence[str], classes: Mapping[str, str]) -> str:
+    """What stands beside a word: nothing, a mark, one that greets or opens, one that builds sentences, or any other."""
+    if not near:
+        return "edge"
+    if not near[0][0].isalnum():
+        return "mark"
+    kind = classes.get(near[0], "o")
+    return "opener" if kind in _OPENING else "word" if kind == "o" else "function"
 
 
 def _split(words: Sequence[str]) -> Iterator[list[str]]:
@@ -165,7 +194,7 @@ def _classes() -> dict[str, str]:
         *[("K", grammar.pronouns | grammar.leading) for grammar in grammars],
         ("J", phrases.INTERJECTIONS),
     ]
-    found = dict[str, str]()
+    found = {MENTIONED: "M"}
     for name, words in lists:
         for word in words:
             found.setdefault(_normalize(word), name)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 from bot.text.speech.kinds.features import name_features
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Kind = Literal["question", "statement", "thanks", "introduction"]
 KINDS: tuple[Kind, ...] = ("question", "statement", "thanks", "introduction")
 SCALE = 100  # of a weight in the file
 MIN_CALL = 0.7  # probability from which a message is thanks or an introduction: other messages are lost by it
 # Probabilities, of the two, from which a message is one; between them the rules decide. A lost question costs more.
-MIN_QUESTION, MIN_STATEMENT = 0.7, 0.75
+MIN_QUESTION, MIN_STATEMENT = 0.775, 0.75
 
 FILE = Path(__file__).with_name("weights.tsv")
 
@@ -39,19 +39,27 @@ def classify(text: str, evidence: Collection[str]) -> Kind | None:
 
 def estimate(text: str, evidence: Collection[str]) -> list[float]:
     """The probability of each of `KINDS`."""
-    weights = read_weights()
-    known = [weights[name] for name in (*sorted(name_features(text)), *sorted(evidence)) if name in weights]
+    return weigh((*sorted(name_features(text)), *sorted(evidence)), read_weights(), len(KINDS))
+
+
+@cache
+def read_weights() -> Mapping[str, Sequence[int]]:
+    """The weights of each feature, read once, which takes nearly a tenth of a second."""
+    return read_table(FILE)
+
+
+def weigh(names: Iterable[str], weights: Mapping[str, Sequence[int]], kinds: int) -> list[float]:
+    """The probability of each kind of a text with these features; `kinds`: their number."""
+    known = [weights[name] for name in names if name in weights]
     share = 1 / math.sqrt(len(known) + 1)
-    columns = zip(*known, strict=True) if known else [()] * len(KINDS)
+    columns = zip(*known, strict=True) if known else [()] * kinds
     sums = [share * sum(column) + bias for column, bias in zip(columns, weights[""], strict=True)]
     highest = max(sums)
     powers = [math.exp((each - highest) / SCALE) for each in sums]
     return [power / sum(powers) for power in powers]
 
 
-@cache
-def read_weights() -> Mapping[str, Sequence[int]]:
-    """The weights of each feature, read once, which takes nearly a tenth of a second."""
-    lines = FILE.read_text(encoding="utf-8").splitlines()
-    parts = [line.split("\t") for line in lines]
+def read_table(file: Path) -> dict[str, Sequence[int]]:
+    """The weights that a file lists, by the name of their feature."""
+    parts = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
     return {name: [int(number) for number in numbers] for name, *numbers in parts}

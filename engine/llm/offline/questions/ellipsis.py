@@ -49,6 +49,13 @@ _NOUN = re.compile(
     re.IGNORECASE,
 )
 _THING_PRONOUN = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
+# Asks for a name, which the answer tells: "who builds it", "which company", "what is it called".
+_ASKS_NAME = re.compile(
+    r"\b(?:who|whom|which|wer|wen|wem|welche\w*|quién(?:es)?|quien(?:es)?|cuál(?:es)?|qui|quels?|quelles?|quem|qual|quais"
+    r"|called|named|heißt|llama|appelle|chama)\b|谁|誰|どの|哪",
+    re.IGNORECASE,
+)
+_BEFORE_QUESTION = re.compile(r"(?:[!?…]|(?<=[^\W\d_]{3})\.)\s+(?=[^\W\d_a-zà-ÿ]|¿)")
 _OWNERS = word_set("de del du des da do das dos von vom der of")
 
 
@@ -87,3 +94,13 @@ def drop_owners(words: list[str]) -> list[str]:
             parts[-1].append(word)
     filled = [part for part in parts if part]
     return [word for part in (filled[1:] if len(filled) > 2 else filled) for word in part]
+
+
+def asks_name(question: str) -> bool:
+    """Whether a question asks for a person or a thing, so that what follows may be about the answer."""
+    return bool(_ASKS_NAME.search(question))
+
+
+def find_last_question(text: str) -> str:
+    """The question that a text of several sentences ends with; else the text: "Really? What about asphalt?"."""
+    return _BEFORE_QUESTION.split(text)[-1] if text.endswith("?") else text

@@ -26,20 +26,23 @@ from typing import TYPE_CHECKING
 from engine.llm.offline.entities import ExcerptFacts, find_entities, index_people
 from engine.llm.offline.questions.ellipsis import (
     GERMAN_THERE,
+    asks_name,
     drop_owners,
     exchanges_number,
+    find_last_question,
     has_object_pronoun,
     lacks_subject,
     means_thing,
     stands_for_noun,
 )
+from engine.llm.offline.questions.pronouns import has_person_pronoun, replace_pronoun
 from engine.llm.offline.questions.unspaced_ellipsis import complete_unspaced, strip_unspaced_continuation
 from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem
 from engine.text.languages.unspaced import has_unspaced
 from engine.text.message_line import MESSAGE_TIME
 from engine.text.names import normalize_name
-from engine.text.word_lists import ATTRIBUTE_WORDS, CONTRASTING_WORDS, STOP_WORDS, word_set
+from engine.text.word_lists import ATTRIBUTE_WORDS, CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,13 +50,13 @@ if TYPE_CHECKING:
     from engine.llm.offline.names.types import NamedEntity
     from engine.models import ChatTurn
 
-_PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 # Words that refer to something said before: "there" not in "is there", "that" not as a conjunction.
 _REFERENCES = re.compile(
     r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|this|these|those|one|ones|same)\b"
     r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
     r"(?! (?:is|are|was|were|will|has)\b)"
     r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
+    r"|\b(?:the two|die beiden|l[oa]s dos|les deux|os dois|as duas|you (?:just )?(?:mentioned|listed|named))\b"
     r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles"
     rf"|dele|dela|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|{GERMAN_THERE}",
     re.IGNORECASE,
@@ -108,7 +111,6 @@ _ARTICLES = r"the|a|an|our|my|your|this|der|die|das|dem|den|des|unser\w*|el|la|l
 _SUBJECT = re.compile(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,4}}))", re.IGNORECASE)
 _MIN_WHOLE_WORDS = 2  # content words of a question that stands alone
 _MAX_CARRIED = 4
-MAX_WORD_LENGTH = 80
 MAX_ARTICLE_REACH = 200  # characters of a follow-up in which an article is looked for
 _QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
 _CHAT_ATTRIBUTION = re.compile(
@@ -153,15 +155,16 @@ def complete_question(question: str, former: Exchange) -> str:
     """The question, with what it lacks of the exchange before it, in brackets at its end."""
     if has_unspaced(question):
         return complete_unspaced(question, former.question)
-    fragment = _strip_continuation(question)
+    asking = find_last_question(question)
+    fragment = _strip_continuation(asking)
     if lacks_subject(fragment) or exchanges_number(fragment):
         return _append(question, _list_kept(fragment, former.question))
     if refers := _REFERENCES.search(fragment):
-        names = find_entities(fragment, ExcerptFacts())
-        return question if any(name.start < refers.start() for name in names) else _resolve_reference(question, former)
+        before = question.removesuffix(asking) + fragment[: refers.start()]
+        return question if find_entities(before, ExcerptFacts()) else _resolve_reference(question, former)
     if has_object_pronoun(fragment):
         return _resolve_reference(question, former)
-    if not stands_for_noun(fragment) and _is_whole(fragment, continues=fragment != question):
+    if not stands_for_noun(fragment) and _is_whole(fragment, continues=fragment != asking):
         return question
     return _append(question, _list_missing(fragment, former))
 
@@ -302,15 +305,16 @@ def _resolve_reference(question: str, former: Exchange) -> str:
     if found := _OTHER_ONE.search(question):
         return _append(question, _without_qualifier(found[1], former.question))
     topics = Topics.find(former)
-    if _PERSON_PRONOUNS.search(question) and (person := topics.choose_person(former.question)):
-        return _replace_pronoun(question, person)
+    if has_person_pronoun(question) and (person := topics.choose_person(former.question)):
+        return replace_pronoun(question, person)
     subject, asked = _split_question(former.question)
     fragment = _strip_continuation(question)
     replaces = bool(_telling(fragment)) and bool(subject or topics.things)
     asked = [] if replaces else _without_asked(asked, fragment, former.question)
     people = () if means_thing(fragment) and (subject or topics.things) else topics.people[:1]
     asked_of = [name for name in topics.things if name in former.question]
-    things = [name for name in asked_of or topics.things if people or name not in topics.people]
+    told = () if subject and not asks_name(former.question) else topics.things
+    things = [name for name in asked_of or told if people or name not in topics.people]
     return _append(question, [*people, *things[:_MAX_CARRIED], *subject, *asked])
 
 
@@ -382,18 +386,6 @@ def _by_frequency(names: Iterable[str]) -> tuple[str, ...]:
     names = list(names)
     first = {normalize_name(name): name for name in reversed(names)}
     return tuple(first[key] for key, _ in Counter(map(normalize_name, names)).most_common())
-
-
-def _replace_pronoun(question: str, person: str) -> str:
-    """The question with the person's name for the pronoun; "her" and "his" before a noun become possessive."""
-
-    def instead(match: re.Match[str]) -> str:
-        following = split_words(question[match.end() : match.end() + MAX_WORD_LENGTH])[:1]
-        has_noun = bool(following) and following[0].lower() not in STOP_WORDS
-        owns = match[0].lower() == "his" or (match[0].lower() == "her" and has_noun)
-        return f"{person}'s" if owns else person
-
-    return _PERSON_PRONOUNS.sub(instead, question)
 
 
 _ATTRIBUTES = frozenset(stem(word) for word in ATTRIBUTE_WORDS)

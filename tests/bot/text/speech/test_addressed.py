@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.speech.addressed import classify_addressed, contradicts
+from bot.text.speech.addressed import classify_addressed
 
 BOT = "<@B1>"
 SPEECH = """
@@ -136,8 +136,14 @@ aside: @ is down again | the @ is stuck, odd | @ hängt schon wieder | le @ rame
 question: @ streikt die Fähre am Montag | @ hängt der Fahrplan noch am Tor
 question: is @ down again? | @ もう一つ、鍵は | @ down payment for the mill
 aside: I asked @ yesterday and it knew nothing | @ is really useful, try it | cc @ | fyi @
-aside: did you know that @ can read files?
-aside: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @ | who pays? cc @
+aside: did you know that @ can read files? | who pays for @ anyway? | should we let @ answer customers?
+aside: according to @ the hall is free, can someone confirm? | I've invited @ to this channel | @ seems dead
+aside: ich hab @ schon gefragt, weiß sonst jemand mehr? | alguien ha probado @ ya? | qui a ajouté @ ici ?
+aside: segundo o @ já foi pago, alguém confirma? | @ を入れたの誰？ | questions for @ in #help please
+question: @ can finance see this channel | @ is down payment required | we lost the key. @ who has the spare?
+question: does anyone know who has the key? @ maybe | @ resume lo de ayer | @ 昨日の話をまとめて
+aside: who pays? cc @ | cc @ please
+statement: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @
 aside: frag mal @, der kennt das | demande à @ | pregúntale a @ mañana | pergunta pro @ | @に聞いてください
 aside: @ hat mir nichts gesagt | @ m'a donné trois réponses | @ no supo la respuesta | @ acertou de novo
 question: @ is staging down | @ hat gestern jemand bezahlt | @ hat mir jemand geschrieben
@@ -168,13 +174,6 @@ def test_a_mention_in_passing_asks_nothing(line: str) -> None:
 
 def test_nothing_is_said_in_passing_where_nobody_else_reads_it() -> None:
     assert classify_addressed(f"I asked {BOT} yesterday and it was wrong", is_direct=True) == "statement"
-
-
-def test_a_contradiction_goes_on() -> None:
-    assert contradicts(f"{BOT} no, Brandt builds it")
-    assert contradicts("that's outdated: Brandt builds it")
-    assert not contradicts("no")
-    assert not contradicts("nobody builds it")
 
 
 @pytest.mark.parametrize("text", ["no " * 40_000, "<@" * 50_000, "remember " * 20_000, "is " * 50_000])

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from engine.llm.offline.questions.ellipsis import (
+    asks_name,
     drop_owners,
     exchanges_number,
+    find_last_question,
     has_object_pronoun,
     lacks_subject,
     means_thing,
@@ -51,3 +53,20 @@ def test_pronouns_and_demonstratives_are_told_apart() -> None:
 def test_what_owns_the_first_noun_is_kept() -> None:
     assert drop_owners(["cuota", "del", "refugio", "de", "Teruel"]) == ["refugio", "Teruel"]
     assert drop_owners(["refugio", "de", "Teruel"]) == ["refugio", "Teruel"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Really? What about the gate?", "What about the gate?"),
+        ("I live far away. How do I reach it?", "How do I reach it?"),
+        *((text, text) for text in ("What about No. 7?", "and e.g. this one?", "Who pays? Thanks.")),
+    ],
+)
+def test_a_message_ends_with_its_question(text: str, question: str) -> None:
+    assert find_last_question(text) == question
+
+
+def test_some_questions_ask_for_a_name() -> None:
+    assert all(map(asks_name, ("Who builds it?", "welche Firma baut es?", "qui paie ?", "誰が払うの")))
+    assert not any(map(asks_name, ("When does it open?", "wie hoch ist er?", "c'est combien ?")))

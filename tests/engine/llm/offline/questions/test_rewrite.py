@@ -58,6 +58,7 @@ REPLACED = (
 )
 SAW = exchange("Was kostet die Säge Bora?", "Die Säge Bora kostet 90 Euro.")
 PRESS = exchange("窯ホムラの価格は？", "窯ホムラの価格は9万円です。")
+CARE = exchange("How do I care for the mill wheel?", "Grease it, says the Rood Vintage Journal in Southeast Ghent.")
 LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
 
 
@@ -99,6 +100,12 @@ LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim."
         (LEAD, "and the deadline?", "Falcon"),
         (LEAD, "who is Hanna?", ""),
         (OWNER, "and shipping?", "owns"),
+        # What stands before the question says nothing about its subject, but may name it.
+        (FENCE, "Really? What about the gate?", "builds"),
+        (FENCE, "Ada called. When does she come?", ""),
+        (MILL, "What is the difference between the two?", "mill, rose7"),
+        # Names that an answer mentions in passing are not what is asked of.
+        (CARE, "How much does it cost?", "mill"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the ladder?", "price"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the owner?", "pump"),
     ],

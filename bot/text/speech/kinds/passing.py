@@ -1,0 +1,53 @@
+"""Decide whether a message that mentions the bot speaks of it to others, by weights that were learned from examples.
+
+`passing.tsv` lists what was learned (`python -m scripts.speech.train`), as `weights.tsv` does. Pure, but for reading
+that file once.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from bot.text.speech.kinds.features import MAX_LENGTH, MENTIONED, name_features, name_words_near
+from bot.text.speech.kinds.weights import read_table, weigh
+from bot.text.speech.mentions import MENTION
+from bot.text.speech.unspaced_questions import is_unspaced
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Manner = Literal["direct", "passing"]
+MANNERS: tuple[Manner, ...] = ("direct", "passing")
+MIN_PASSING = 0.6  # probability from which a message is for others: a question to the bot would be lost by it
+
+FILE = Path(__file__).with_name("passing.tsv")
+_MARK = "◎"  # stands for a mention in a text without blanks
+_AROUND = re.compile(rf" ?{_MARK} ?")
+
+
+def mentions_in_passing(text: str) -> bool:
+    """Whether a text that mentions the bot is for others, and speaks of it."""
+    return estimate_passing(text) > MIN_PASSING
+
+
+def estimate_passing(text: str) -> float:
+    """The probability that a text speaks of the bot that it mentions."""
+    return weigh(name_passing_features(text), read_passing(), len(MANNERS))[1]
+
+
+@cache
+def read_passing() -> Mapping[str, Sequence[int]]:
+    """The weights of each feature, read once."""
+    return read_table(FILE)
+
+
+def name_passing_features(text: str) -> set[str]:
+    """The features of a text, with one word for each mention, and those of the words near the first mention."""
+    bare = " ".join(MENTION.sub("", text[:MAX_LENGTH]).split())
+    if is_unspaced(bare):
+        return name_features(_AROUND.sub(_MARK, MENTION.sub(_MARK, text)))
+    marked = MENTION.sub(f" {MENTIONED} ", text)
+    return name_features(marked) | name_words_near(marked, MENTIONED)
