@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.leaks.askers import PREFIX, find_asker, list_shut_out
+from bot.leaks.background import BackgroundProbes, prepare
 from bot.leaks.canaries import Inventor, in_known_channel, invent_bait, invent_canaries, may_read
 from bot.leaks.chat_probes import ChatProbes
 from bot.leaks.doors import DoorProbes
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bot.leaks.askers import LeakAsker
     from bot.leaks.canaries import Bait, Canary
     from bot.leaks.store_copy import StoreCopy
+    from bot.platform.models import Channel
     from bot.settings import Settings
     from engine import Clock
 
@@ -96,6 +98,11 @@ async def _probe_group(
     bait, report = found
     former = [canary for canary in group.canaries if canary not in group.new]
     before = PlantedStore(copy.bot, bait, former, report)
+    halls = _find_halls(copy, group.askers, bait)
+    people = {asker: hall for asker, hall in halls.items() if asker.is_person}
+    for asker, hall in people.items():
+        await prepare(copy.bot, asker, hall, bait.name)
+    await copy.bot.context.engine_context.engine.wait_until_indexed()
     first = {asker: await _read_twice(TableProbes(before, asker, tokens[asker])) for asker in group.askers}
     for canary in group.new:
         await plant_canary(copy.bot, canary, bait)
@@ -106,11 +113,19 @@ async def _probe_group(
             report.add(Leak(surface, asker.name, "difference"))
     for asker in group.askers:
         await TableProbes(planted, asker, tokens[asker]).run(changing=False)
-        hall = bait.find_channel(asker)
-        if asker.is_person and hall is not None and asker.subject.platform in copy.platforms:
-            await ChatProbes(planted, asker, hall.location).run()
+    for asker, hall in halls.items():
+        await ChatProbes(planted, asker, hall.location).run()
+    for asker, hall in people.items():
+        await BackgroundProbes(planted, asker, hall).run()
     for asker in group.askers:
         await TableProbes(planted, asker, tokens[asker]).run(changing=True)
+
+
+def _find_halls(copy: StoreCopy, askers: Sequence[LeakAsker], bait: Bait) -> dict[LeakAsker, Channel]:
+    """The channel of the text for everybody of each asker who can use the chat."""
+    speakers = [asker for asker in askers if asker.can_speak and asker.subject.platform in copy.platforms]
+    found = {asker: bait.find_channel(asker) for asker in speakers}
+    return {asker: channel for asker, channel in found.items() if channel is not None}
 
 
 async def _read_twice(probes: TableProbes) -> Sequence[dict[str, str]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bot.leaks.samples import Probe
 
 TOKEN_REQUESTS = 1_000_000  # a minute
+EVERYBODY = "the text that everybody who is asked for may read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class PlantedStore:
         self.report.tried[surface, asker.name] += 1
         for canary in self.find_leaks(surface, asker, asked, reply):
             self.report.add(Leak(surface, asker.name, "words", canary.kind))
+        if asker.is_shut_out and self.bait.is_told(asked, reply):
+            self.report.add(Leak(surface, asker.name, "words", EVERYBODY))
 
 
 async def create_token(bot: Bot, asker: LeakAsker) -> str:
