@@ -113,7 +113,8 @@ class BackgroundProbes:
             end = f"The contract with {self.store.bait.name} ends on {number} December."
             await say(self._bot, channel, f"leak-{token_hex(4)}", end)
             await self._supersede(canary, channel)
-            await self._hide_source(canary, channel)
+            if channel.kind != "direct":  # which never becomes another one
+                await self._hide_source(canary, channel)
         await self._tell()
         await self._show_wrong()
         await self._correct_readable()
