@@ -39,6 +39,11 @@ class LeakAsker:
         return self.kind in INVENTED
 
     @property
+    def can_speak(self) -> bool:
+        """Whether events of theirs may come from the chat: those of somebody who left may still be in the queue."""
+        return self.is_person or self.kind == "left"
+
+    @property
     def is_shut_out(self) -> bool:
         """Whether nothing at all may be answered."""
         return self.kind not in {*INVENTED, "space"}

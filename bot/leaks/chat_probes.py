@@ -15,10 +15,11 @@ from bot.leaks.samples import REPEATING
 from bot.platform.events import ButtonPressed, CommandInvoked, QuestionAsked
 from bot.platform.models import Channel, Location
 from bot.platform.traits import PlatformTraits
+from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Awaitable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from bot.leaks.askers import LeakAsker
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 UNTRIED_COMMANDS = {"forget-me", "remember-me", "learn", "backfill"}
 DELETE = "delete"
+# Words with which commands change what only managers and experts may. {name}, {friend}: of the text for everybody.
+CHANGING: Mapping[str, Sequence[str]] = {
+    "connect": ("http://127.0.0.1:9/",),
+    "correct": ('describe "{name}" "A sailor."', 'hide "{friend}"', 'merge "{friend}" "{name}"'),
+    "digest": ("weekly monday 9:00",),
+    "expert": ("add @{person} boats",),
+    "pin": ('"Who met {name}?" "Nobody."',),
+    "settings": ("style short",),
+}
 FILTERS = ("in", "from")
 MODES = ("", "local", "global", "hybrid", "naive")
 
@@ -60,8 +70,33 @@ class ChatProbes:
                 continue
             for words in self._list_words(name) if command.usage else ("",):
                 await self._process(f"chat: {name}", words, self._command(name, words))
+            await self._change(name)
         await self._press()
         await self._complete()
+
+    async def _change(self, name: str) -> None:
+        """Try to change with a command what only managers and experts may."""
+        for pattern in CHANGING.get(name, ()):
+            words = pattern.format(name=self._store.bait.name, friend=self._store.bait.friend, person=STRANGER)
+            before = await self._read_state()
+            await self._process(f"chat: {name}", words, self._command(name, words))
+            if self._asker.kind != "manager" and await self._read_state() != before:
+                self._store.report.add(Leak(f"chat: {name}", self._asker.name, "granted"))
+
+    async def _read_state(self) -> str:
+        """What of the channel only managers and experts may change."""
+        store, room, place = self._store.bot.store, self._hall.room, (self._hall.platform, self._hall.workspace)
+        corrections = self._store.bot.context.engine_context.engine.corrections
+        space = await self._store.bot.context.audience.get_home_space(self._hall)
+        found = (
+            await corrections.list(Scope.of(space)),
+            await store.channel_settings.get(room),
+            await store.digests.get(room),
+            await store.experts.list_in_workspace(*place),
+            await store.sources.list_in_room(room),
+            await store.verified_answers.list_in_room(room),
+        )
+        return repr(found)
 
     async def _press(self) -> None:
         """Press the buttons of answers that rest on what is hidden, as somebody who forges their ids."""
@@ -91,7 +126,8 @@ class ChatProbes:
         bait = self._store.bait.name
         for mode in MODES:
             yield f"What did {bait} do in the boat house?", True, self._direct, mode
-        yield f"What did {bait} do in the boat house?", False, self._hall, "in a channel"
+        if not self._asker.is_shut_out:
+            yield f"What did {bait} do in the boat house?", False, self._hall, "in a channel"
         for canary in self._hidden:
             yield f"What does {canary.name} keep?", True, self._direct, ""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.leaks.askers import PREFIX, find_asker, list_shut_out
+from bot.leaks.background import BackgroundProbes, prepare
 from bot.leaks.canaries import Inventor, in_known_channel, invent_bait, invent_canaries, may_read
 from bot.leaks.chat_probes import ChatProbes
 from bot.leaks.doors import DoorProbes
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bot.leaks.askers import LeakAsker
     from bot.leaks.canaries import Bait, Canary
     from bot.leaks.store_copy import StoreCopy
+    from bot.platform.models import Channel
     from bot.settings import Settings
     from engine import Clock
 
@@ -94,27 +96,42 @@ async def _probe_group(
     copy: StoreCopy, found: tuple[Bait, LeakReport], group: ProbedGroup, tokens: dict[LeakAsker, str]
 ) -> None:
     bait, report = found
-    former = [canary for canary in group.canaries if canary not in group.new]
-    before = PlantedStore(copy.bot, bait, former, report)
-    first = {asker: await _read_twice(TableProbes(before, asker, tokens[asker])) for asker in group.askers}
+    store = PlantedStore(copy.bot, bait, group.canaries, report)
+    halls = _find_halls(copy, group.askers, bait)
+    people = {asker: hall for asker, hall in halls.items() if asker.is_person}
+    for asker, hall in people.items():
+        await prepare(copy.bot, asker, hall, bait.name)
+    await copy.bot.context.engine_context.engine.wait_until_indexed()
+    first = {asker: await _read_before(TableProbes(store, asker, tokens[asker])) for asker in group.askers}
     for canary in group.new:
         await plant_canary(copy.bot, canary, bait)
-    planted = replace(before, canaries=group.canaries)
     for asker in group.askers:
-        probes = TableProbes(planted, asker, tokens[asker])
-        for surface in compare(first[asker], await probes.read_all()):
+        probes = TableProbes(store, asker, tokens[asker])
+        for surface in compare(first[asker], {**await probes.read_all(), **await probes.read_hidden()}):
             report.add(Leak(surface, asker.name, "difference"))
     for asker in group.askers:
-        await TableProbes(planted, asker, tokens[asker]).run(changing=False)
-        hall = bait.find_channel(asker)
-        if asker.is_person and hall is not None and asker.subject.platform in copy.platforms:
-            await ChatProbes(planted, asker, hall.location).run()
+        await TableProbes(store, asker, tokens[asker]).run(changing=False)
+    for asker, hall in halls.items():
+        await ChatProbes(store, asker, hall.location).run()
+    for platform in copy.platforms.values():
+        platform.sent.clear()  # what was said to the person who asked
+    for asker, hall in people.items():
+        await BackgroundProbes(store, asker, hall).run()
     for asker in group.askers:
-        await TableProbes(planted, asker, tokens[asker]).run(changing=True)
+        await TableProbes(store, asker, tokens[asker]).run(changing=True)
 
 
-async def _read_twice(probes: TableProbes) -> Sequence[dict[str, str]]:
-    return await probes.read_all(), await probes.read_all()
+def _find_halls(copy: StoreCopy, askers: Sequence[LeakAsker], bait: Bait) -> dict[LeakAsker, Channel]:
+    """The channel of the text for everybody of each asker who can use the chat."""
+    speakers = [asker for asker in askers if asker.can_speak and asker.subject.platform in copy.platforms]
+    found = {asker: bait.find_channel(asker) for asker in speakers}
+    return {asker: channel for asker, channel in found.items() if channel is not None}
+
+
+async def _read_before(probes: TableProbes) -> Sequence[dict[str, str]]:
+    """The replies before texts are planted, twice: some change by themselves, but not those about what is unknown."""
+    hidden = await probes.read_hidden()
+    return {**await probes.read_all(), **hidden}, {**await probes.read_all(), **hidden}
 
 
 async def _choose_workspace(copy: StoreCopy) -> Location:

@@ -23,9 +23,9 @@ async def plant_bait(bot: Bot, bait: Bait, spaces: list[str]) -> None:
     """Plant the text that everybody may read, in its channels and in spaces of the terminal."""
     text = f"{bait.name} met {bait.friend} in the boat house. {bait.name} keeps the code {bait.code}."
     for channel in bait.places:
-        await _open_channel(bot, channel)
+        await open_channel(bot, channel)
         await _add_file(bot, channel, f"{channel.location.room}:file:{bait.code}", (f"{bait.code}.md", text))
-        await _say(bot, channel, text)
+        await say(bot, channel, f"leak-{channel.name}", text)
     for space in spaces:
         await _add(bot, (f"{space}:{bait.code}", space, f"{space}:files"), f"{bait.code}.md", text)
     await bot.context.engine_context.engine.wait_until_indexed()
@@ -37,9 +37,9 @@ async def plant_canary(bot: Bot, canary: Canary, bait: Bait) -> None:
     if canary.channel is None:
         await _add(bot, (canary.key, canary.space, canary.room), canary.title, text)
     else:
-        await _open_channel(bot, canary.channel)
+        await open_channel(bot, canary.channel)
         await _add_file(bot, canary.channel, canary.key, (canary.title, text))
-        await _say(bot, canary.channel, text)
+        await say(bot, canary.channel, f"leak-{canary.channel.name}", text)
         if not canary.is_adult:
             await _add_records(bot, canary, canary.channel, text)
             await _add_moved_answer(bot, canary, canary.channel, bait)
@@ -51,7 +51,8 @@ async def plant_canary(bot: Bot, canary: Canary, bait: Bait) -> None:
         await engine.wait_until_indexed()
 
 
-async def _open_channel(bot: Bot, channel: Channel) -> None:
+async def open_channel(bot: Bot, channel: Channel) -> None:
+    """Let the bot join a channel that the stand-in platform has from now on."""
     platform: StandInPlatform = bot.context.platforms[channel.location.platform]  # type: ignore[assignment]
     platform.channels[channel.location.room] = channel
     bot.context.audience.invalidate(channel.location)
@@ -74,14 +75,15 @@ async def _add_file(bot: Bot, channel: Channel, key: str, content: tuple[str, st
     await _add(bot, (key, space, location.room), *content)
 
 
-async def _say(bot: Bot, channel: Channel, text: str) -> None:
-    """Add a message of a channel."""
+async def say(bot: Bot, channel: Channel, id_: str, text: str, author: str = STRANGER) -> Message:
+    """Add a message of a channel, and return it."""
     documents = ConversationDocuments(bot.context)
-    message = Message(f"leak-{channel.name}", channel.location, STRANGER, text, bot.clock.now())
+    message = Message(id_, channel.location, author, text, bot.clock.now())
     rendered = await documents.render_message(message)
     if rendered is not None:
         key = window_key(channel.location.room, message.id)
         await documents.add_run(MessageRun(key, "", rendered.title, (rendered,)), channel.location)
+    return message
 
 
 async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) -> None:
@@ -99,6 +101,7 @@ async def _add_records(bot: Bot, canary: Canary, channel: Channel, text: str) ->
     shared = StoredAnswer(f"page-{canary.code}", page, STRANGER, question, now)
     await bot.store.answers.begin(shared)
     await bot.store.answers.finish(shared.id, AnswerResult(f"{canary.code} [1]", (source,), *used))
+    await bot.store.feedback.record(shared.id, STRANGER, up=False)
     await bot.store.shared_answers.add(canary.link, shared.id, now)
     await bot.store.verified_answers.save(_verify(canary, location, source, bot))
     await bot.store.experts.add(Expert(location, STRANGER, canary.code))

@@ -17,7 +17,7 @@ from bot.leaks.samples import UNTRIED, list_probes
 from engine.errors import EngineError, InvalidQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bot.bot import Bot
     from bot.capabilities.requests import OperationRequest
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bot.leaks.samples import Probe
 
 TOKEN_REQUESTS = 1_000_000  # a minute
+EVERYBODY = "the text that everybody who is asked for may read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class PlantedStore:
         self.report.tried[surface, asker.name] += 1
         for canary in self.find_leaks(surface, asker, asked, reply):
             self.report.add(Leak(surface, asker.name, "words", canary.kind))
+        if asker.is_shut_out and self.bait.is_told(asked, reply):
+            self.report.add(Leak(surface, asker.name, "words", EVERYBODY))
 
 
 async def create_token(bot: Bot, asker: LeakAsker) -> str:
@@ -88,13 +91,20 @@ class TableProbes:
 
     async def read_all(self) -> dict[str, str]:
         """The replies to requests about the text for everybody, by surface and number: before and after planting."""
-        replies = {}
-        for row in list_rows():
-            if row.permission == "read" and row.name not in VARYING:
-                for number, probe in enumerate(self._list(row)):
-                    if probe.canary is None:
-                        replies[f"{row.name} {number}"] = (await self._perform(probe.request))[0]
-        return replies
+        return await self._read(lambda probe: probe.canary is None)
+
+    async def read_hidden(self) -> dict[str, str]:
+        """The replies to requests about texts in places of which the asker may not know: as if these did not exist."""
+        return await self._read(lambda probe: probe.canary is not None and not probe.canary.is_adult)
+
+    async def _read(self, is_wanted: Callable[[Probe], bool]) -> dict[str, str]:
+        return {
+            f"{row.name} {number}": (await self._perform(probe.request))[0]
+            for row in list_rows()
+            if row.permission == "read" and row.name not in VARYING
+            for number, probe in enumerate(self._list(row))
+            if is_wanted(probe)
+        }
 
     def _list(self, row: Capability) -> Iterable[Probe]:
         if row.name in UNTRIED:
@@ -143,7 +153,7 @@ class TableProbes:
 
 # Rows whose replies change by themselves: what was used, who asked, and states of the program.
 # Surfaces that show people what they asked or wrote themselves.
-OWN_WORDS = ("my-data", "verified-answers", "shared-answers")
+OWN_WORDS = ("my-data", "forget-me", "verified-answers", "shared-answers")
 VARYING = frozenset({"usage", "health", "audit-log", "my-data", "export-my-data"})
 
 

@@ -9,6 +9,7 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import ListedChannel, Location, Person
 from bot.platform.ports import MessageLimits, ThreadPage
 from bot.platform.traits import PlatformTraits
+from bot.store.shared.questions import RecentQuestions
 from engine.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ MAX_LENGTH = 20_000  # characters of a message
 
 
 class StandInPlatform:
-    """Implements `Platform`. `channels` by room, `people` by workspace and id; `shown`: what readers would see."""
+    """Implements `Platform`. `channels` by room, `people` by workspace and id; `shown`: what readers would see.
+
+    `sent`: what is posted and where, as (channel, text).
+    """
 
     traits = PlatformTraits()
     limits = MessageLimits(MAX_LENGTH, 0.0)
@@ -33,6 +37,13 @@ class StandInPlatform:
         self.channels: dict[str, Channel] = {}
         self.people: dict[tuple[str, str], Person] = {}
         self.shown: list[str] = []
+        self.sent: list[tuple[str, str]] = []
+
+    def take_sent(self, channel: str) -> str:
+        """What was posted in a channel since the last call."""
+        found = "\n".join(text for place, text in self.sent if place == channel)
+        self.sent = [each for each in self.sent if each[0] != channel]
+        return found
 
     def take_shown(self) -> str:
         """What was shown since the last call."""
@@ -94,6 +105,7 @@ class StandInPlatform:
 
     async def post(self, location: Location, card: Card) -> str:
         self.shown.append(describe_card(card))
+        self.sent.append((location.channel, describe_card(card)))
         return "shown"
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
@@ -106,7 +118,7 @@ class StandInPlatform:
         pass
 
     def start_reply(self, target: ReplyTarget) -> StandInReply:
-        return StandInReply(self)
+        return StandInReply(self, target.location.channel)
 
 
 class StandInReply:
@@ -114,8 +126,9 @@ class StandInReply:
 
     reply_ref = ""
 
-    def __init__(self, platform: StandInPlatform) -> None:
+    def __init__(self, platform: StandInPlatform, channel: str) -> None:
         self._platform = platform
+        self._channel = channel
 
     async def show_status(self, words: str) -> None:
         self._platform.shown.append(words)
@@ -125,9 +138,17 @@ class StandInReply:
 
     async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         self._platform.shown.extend((*parts, repr(footer)))
+        self._platform.sent.append((self._channel, "\n".join(parts)))
 
     async def replace(self, text: str) -> None:
         self._platform.shown.append(text)
+
+
+class UncountedQuestions(RecentQuestions):
+    """Lets everybody ask as often as the test does."""
+
+    async def count_if_below(self, person: tuple[str, str, str], limit: int, now: float) -> bool:
+        return True
 
 
 def describe_card(card: Card) -> str:

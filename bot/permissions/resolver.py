@@ -301,21 +301,20 @@ class AudienceResolver:
         if location.workspace:
             known = await self.get_person(location.platform, location.workspace, person)
             adult = await self._is_age_restricted(location)
-            return audience.SoleReader(
-                person, location.platform, frozenset({location.workspace}), known.is_guest, adult
-            )
+            workspaces = frozenset() if known.is_deactivated else frozenset({location.workspace})
+            return audience.SoleReader(person, location.platform, workspaces, known.is_guest, adult)
         shared = {channel.workspace for channel in await self.store.channels.list_joined(location.platform)} - {""}
         looks = (self._workspace_if_member(location.platform, name, person) for name in sorted(shared))
         found = await asyncio.gather(*looks)
         return audience.SoleReader(person, location.platform, frozenset(filter(None, found)))
 
     async def _workspace_if_member(self, platform: str, workspace: str, person: str) -> str:
-        """The workspace, if the person is a full member of it."""
+        """The workspace, if the person is a full member of it now."""
         try:
             known = await self.get_person(platform, workspace, person)
         except PlatformError:
             return ""
-        return "" if known.is_guest else workspace
+        return "" if known.is_guest or known.is_deactivated else workspace
 
     async def _is_age_restricted(self, location: Location) -> bool:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -201,6 +202,19 @@ async def test_one_person_sees_the_closed_channels_they_are_in_also_in_a_direct_
     direct = slack.add_channel("D1", "ada", kind="direct")
     assert await audience.scope_for_person(HALL, "ada") == spaces(*ADAS, VAULT)
     assert await audience.scope_for_channel(direct) == spaces(*ADAS, VAULT)
+
+
+async def test_whoever_left_the_workspace_reads_nothing_of_it_wherever_they_ask(
+    slack: ClockedPlatform, store: BotStore, audience: AudienceResolver
+) -> None:
+    await join(store, slack, "VAULT", "ada", kind="closed")
+    direct = slack.add_channel("D1", "ada", kind="direct")
+    await audience.get_person("slack", "T1", "ada")
+    slack.people["ada"] = replace(slack.people["ada"], is_deactivated=True)
+    audience.invalidate(HALL)
+    for place in (HALL, direct, Location("slack", "", "D1")):
+        assert await audience.scope_for_person(place, "ada") == spaces("slack::dm:ada")
+    assert await audience.scope_for_channel(direct) == spaces("slack::dm:ada")
 
 
 async def test_age_restricted_channels_are_searched_only_within_what_is_known_to_be_one(
