@@ -26,7 +26,7 @@ from bot.store import AnswerResult, AnswerSource, StoredAnswer
 from bot.store.models import message_key
 from bot.store.schedules.contradictions import Decision, KnownContradiction
 from bot.store.schedules.watches import Watch
-from bot.texts.facts.coverage import describe_wrong
+from bot.texts.overviews.coverage import describe_wrong
 from engine import Clock, Scope
 from engine.errors import EngineError
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -110,7 +111,9 @@ async def test_without_a_model_the_messages_are_shown_with_plain_names_the_newes
 SMALL_TALK = ("The weather is mild.", "Lunch was good.", "The van is back.", "Coffee is made.", "The door squeaks.")
 
 
-async def post_busy_days(workspace: Workspace, *, windows: int, size: int, special: dict[int, tuple[str, ...]]) -> None:
+async def post_busy_days(
+    workspace: Workspace, *, windows: int, size: int, special: Mapping[int, tuple[str, ...]]
+) -> None:
     """Windows of messages by Ada and Cem in the open channel; those of the special windows begin with these lines."""
     documents, numbers = ConversationDocuments(workspace.context), range(windows)
     for number in numbers:
