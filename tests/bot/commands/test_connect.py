@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.errors import NotAllowed, NotPermitted, SourceUnavailable
+from bot.errors import BadSetting, NotAllowed, NotPermitted, SourceUnavailable
 from bot.platform.models import Location
 from engine import Scope
 from engine.errors import InvalidQuestion, NotFound
@@ -93,7 +93,7 @@ async def test_only_managers_connect_and_only_public_websites(workspace: Workspa
         with pytest.raises(NotAllowed):
             await workspace.command("bob", words)
     for address in ("file:///etc", "/etc", "https://git.example/x.git", "git@git.example:x"):
-        with pytest.raises((NotPermitted, NotFound)):
+        with pytest.raises((NotPermitted, NotFound, BadSetting)):
             await workspace.command("ada", f"connect {address} now")
     web.addresses["town.example"] = ["169.254.169.254"]
     with pytest.raises(SourceUnavailable):

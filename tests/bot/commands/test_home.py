@@ -19,7 +19,7 @@ async def home_card(workspace: Workspace, person: str) -> Card:
         ("bob", ["1 document, 1 message or page", "- **#roof**, last message 1 day ago"], ["attic"]),
         ("ada", ["2 documents, 2 messages and pages", "- **#roof**", "- **#attic**"], ["yard"]),
         ("gus", ["#yard"], ["#roof", "#attic"]),
-        ("gil", ["I don't read any channel that you can read"], ["#"]),
+        ("gil", ["I don't read any channel that you can read"], ["**#"]),
     ],
     ids=["member of the open channel", "member of both", "guest in another one", "guest in none"],
 )

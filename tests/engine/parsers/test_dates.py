@@ -10,7 +10,7 @@ from engine.parsers.dates import find_stated_date, is_default_time, parse_date
 from engine.parsers.sandbox.worker import parse_file
 from tests.engine.parsers.samples import docx, paragraph, pdf
 
-TOWN = Path(__file__).parents[3] / "bot" / "cli" / "demo" / "town"
+TOWN = Path(__file__).parents[3] / "bot" / "cli" / "chat" / "town"
 DAY = datetime(2026, 5, 12, tzinfo=UTC)
 SAVED = datetime(2025, 3, 4, 5, 6, 7, tzinfo=UTC)
 
