@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "messages"  # a key of these files
 DIRECT_GUILD, DIRECT_MESSAGES = "0", "Direct Messages"  # the server of direct messages in these files
+NO_SERVER = "files that do not name their server (--workspace says it)"
 NO_DIRECT = "direct messages (--direct-messages includes them)"
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
@@ -104,7 +105,9 @@ class DiscordExport:
         self._parts = number_parts(pages)
         for name in sorted(pages, key=lambda page: self._parts.get(page, 0)):
             self._add_page(name, whole, options)
-        if not self._rooms and not self.omissions:
+        if not self._rooms and self.omissions[NO_SERVER]:
+            raise InvalidDocument("The files do not name their server.", hint="Name it with --workspace.")
+        if not self._rooms and not +self.omissions:
             raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")
 
     def list_channels(self) -> Sequence[Channel]:
@@ -169,7 +172,7 @@ class DiscordExport:
             return
         guild = self._find_guild(header["guild"]["name"], options.workspace)
         if not guild:
-            self.omissions.note("files that do not name their server (--workspace says it)", name=name)
+            self.omissions.note(NO_SERVER, name=name)
             return
         if guild == DIRECT_GUILD and not options.direct_messages:
             self.omissions[NO_DIRECT] += 1

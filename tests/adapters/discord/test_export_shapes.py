@@ -12,6 +12,7 @@ from adapters.discord.exports.csv_rows import MAX_CELL
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import Omission
 from bot.platform.models import Location, Message
+from engine.errors import InvalidDocument
 from tests.support.clock import ManualClock
 from tests.support.exports import START, discord_file, discord_id, discord_message, write_files
 
@@ -246,10 +247,13 @@ def test_numbers_that_are_no_sequence_are_channels(tmp_path: Path, names: tuple[
 
 def test_a_file_that_names_no_server_is_left_out_until_somebody_says_it(tmp_path: Path) -> None:
     names = ("general.csv", "600000000000000001.csv", "roof [60000].csv")
-    source = build(tmp_path, dict.fromkeys(names, CSV.encode()))
-    assert not source.list_channels()
-    assert source.omissions == {"files that do not name their server (--workspace says it)": 3}
+    with pytest.raises(InvalidDocument, match="server") as caught:
+        build(tmp_path, dict.fromkeys(names, CSV.encode()))
+    assert "--workspace" in caught.value.hint
     assert len(build(tmp_path, {}, workspace="77").list_channels()) == 3
+    source = build(tmp_path, {"Town - quay [60001].csv": CSV.encode()})
+    assert [channel.name for channel in source.list_channels()] == ["quay"]
+    assert source.omissions["files that do not name their server (--workspace says it)"] == 3
 
 
 def test_files_of_two_servers_do_not_share_one(tmp_path: Path) -> None:
