@@ -13,6 +13,8 @@ import pytest
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, UnsupportedFormat
 from engine.models import Omission
+from engine.parsers.formats.opendocument.content import NO_DOCUMENT
+from engine.parsers.formats.opendocument.flat import parse as parse_flat
 from engine.parsers.formats.row_passages import repeat_merged
 from tests.engine.parsers.samples import archive, docx, opendocument, paragraph
 
@@ -42,6 +44,20 @@ async def test_flat_opendocument_and_templates_are_read_like_documents(parser: F
     assert found.split("\n") == ["Cart", "row 1: Comment: For sheep", "Cart", "row 1: Comment: For geese"]
     with pytest.raises(CorruptFile):
         await read(parser, "a.fodt", FLAT.format(kind="unheard", body=text).encode())
+
+
+def test_pictures_and_objects_of_flat_opendocument_are_read_once() -> None:
+    inner = "<office:document><office:body><text:p>Tide table</text:p></office:body></office:document>"
+    formula = "<m:math><m:mi>depth</m:mi></m:math>"
+    picture = f"<office:binary-data>{base64.b64encode(b'bytes of it').decode()}</office:binary-data>"
+    shown = f"<d:object>{inner}</d:object><d:object>{formula}</d:object><d:image>{picture}</d:image>"
+    foreign = f"<d:object-ole>{picture}</d:object-ole>"
+    body = f'<text:p xmlns:d="d" xmlns:m="m">The eel trap<d:frame>{shown}{foreign}</d:frame></text:p>'
+    parsed = parse_flat("a.fodt", FLAT.format(kind="text", body=body).encode())
+    words = " ".join(passage.text for passage in parsed.passages).split()
+    assert words == ["The", "eel", "trap", "Tide", "table", "depth"]
+    assert [picture.data for picture in parsed.embedded] == [b"bytes of it"]
+    assert [omission.reason for omission in parsed.omissions] == [NO_DOCUMENT]
 
 
 @pytest.mark.asyncio(loop_scope="module")
