@@ -11,7 +11,7 @@ import posixpath
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from adapters.common.download import Downloader, FileHosts
@@ -27,7 +27,7 @@ from adapters.common.export_folder import (
 )
 from adapters.common.json_fields import get_row, get_rows
 from adapters.discord.exports import csv_rows, html_page, plain_text
-from adapters.discord.exports.identity import invent_id, read_file_name
+from adapters.discord.exports.identity import PART_POSITIONS, invent_id, number_parts, read_file_name
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
 from adapters.discord.guild.message_text import render_message
@@ -48,13 +48,16 @@ if TYPE_CHECKING:
     from engine import Clock
 
 MESSAGES = "messages"  # a key of these files
-DIRECT_GUILD = "0"  # the server of direct messages in these files
+DIRECT_GUILD, DIRECT_MESSAGES = "0", "Direct Messages"  # the server of direct messages in these files
+NO_SERVER = "files that do not name their server (--workspace says it)"
+NO_DIRECT = "direct messages (--direct-messages includes them)"
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
 TEXT = ".txt"
-READERS: Mapping[str, Callable[[Iterable[str]], Iterator[Mapping[str, Any]]]] = {
+PageReader: TypeAlias = "Callable[[Callable[[], Iterable[str]], int], Iterator[Mapping[str, Any]]]"
+READERS: Mapping[str, PageReader] = {
     ".csv": csv_rows.read_payloads,
     ".html": html_page.read_payloads,
     ".htm": html_page.read_payloads,
@@ -93,14 +96,18 @@ class DiscordExport:
         self._people: dict[str, Person] = {}
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
         self._rooms: dict[str, ExportedRoom] = {}
+        self._guilds: dict[str, str] = {}  # those of JSON files by name
         names = [name for name in folder.list_names() if "_Files/" not in name]
         for name in (path for path in names if path.endswith(".json")):
             self._add_file(name, direct=options.direct_messages)
         whole = set(self._rooms)
-        guild = _guild_of(options.workspace)
-        for name in (path for path in names if _reader_of(path) is not None):
-            self._add_page(name, guild, whole)
-        if not self._rooms and not self.omissions:
+        pages = [path for path in names if _reader_of(path) is not None]
+        self._parts = number_parts(pages)
+        for name in sorted(pages, key=lambda page: self._parts.get(page, 0)):
+            self._add_page(name, whole, options)
+        if not self._rooms and self.omissions[NO_SERVER]:
+            raise InvalidDocument("The files do not name their server.", hint="Name it with --workspace.")
+        if not self._rooms and not +self.omissions:
             raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")
 
     def list_channels(self) -> Sequence[Channel]:
@@ -143,8 +150,10 @@ class DiscordExport:
             return
         guild, channel = _parse_id(header["guild"]["id"]), header["channel"]
         if guild == DIRECT_GUILD and not direct:
-            self.omissions["direct messages (--direct-messages includes them)"] += 1
+            self.omissions[NO_DIRECT] += 1
             return
+        if guild != DIRECT_GUILD:
+            self._guilds[_fold(str(header["guild"].get("name")))] = guild
         location, is_thread = _locate(guild, channel), str(channel.get("type")) in THREAD_TYPES
         entry = name, location, str(channel.get("name") or "") if is_thread else ""
         title = str(channel.get("category" if is_thread and location.thread != location.channel else "name") or "")
@@ -153,15 +162,22 @@ class DiscordExport:
         room.files.insert(len(room.files) if is_thread else 0, entry)
         self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), self._now))
 
-    def _add_page(self, name: str, guild: str, whole: Collection[str]) -> None:
+    def _add_page(self, name: str, whole: Collection[str], options: ExportOptions) -> None:
         """Add a channel that was exported in another form, unless it is here as JSON, too."""
-        guild = guild or self._find_guild()
-        header = read_file_name(name, guild) or read_file_name(name, guild, read_start(self._folder, name))
+        is_part = name in self._parts
+        header = read_file_name(name) or read_file_name(name, read_start(self._folder, name), is_part=is_part)
         if header is None:
             if not name.lower().endswith(TEXT):  # of anything
                 self.omissions.note("CSV, HTML and text files that are no exported channels", name=name)
             return
-        location = _locate(_parse_id(header["guild"]["id"]), header["channel"])
+        guild = self._find_guild(header["guild"]["name"], options.workspace)
+        if not guild:
+            self.omissions.note(NO_SERVER, name=name)
+            return
+        if guild == DIRECT_GUILD and not options.direct_messages:
+            self.omissions[NO_DIRECT] += 1
+            return
+        location = _locate(guild, header["channel"])
         title = clean_single_line(str(header["channel"]["name"]))
         if location.room in whole:
             self.omissions.note("CSV, HTML and text files of channels that are here as JSON", title, name)
@@ -170,9 +186,15 @@ class DiscordExport:
         room.files.append((name, location, ""))
         self.until = max(self.until, self._now)
 
-    def _find_guild(self) -> str:
-        """The server of the channels that are here as JSON."""
-        return next((room.channel.location.workspace for room in self._rooms.values()), "")
+    def _find_guild(self, name: str, workspace: str) -> str:
+        """The server of a file: as the person or the JSON files say, else of its own name; empty if nothing says it."""
+        if name == DIRECT_MESSAGES:
+            return DIRECT_GUILD
+        if workspace:
+            return _guild_of(workspace)
+        if name:
+            return self._guilds.get(_fold(name)) or invent_id(name)
+        return next(iter(self._guilds.values())) if len(self._guilds) == 1 else ""
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
         """What a file says about itself before its messages; None if it is not an exported channel."""
@@ -190,7 +212,8 @@ class DiscordExport:
 
     def _read_messages(self, name: str) -> Iterator[Any]:
         if (read_payloads := _reader_of(name)) is not None:
-            yield from read_payloads(read_lines(self._folder, name))
+            first = max(0, self._parts.get(name, 0) - 1) * PART_POSITIONS
+            yield from read_payloads(lambda: read_lines(self._folder, name), first)
             return
         with open_json(self._folder, name) as content:
             content.read_members(until=MESSAGES)
@@ -214,7 +237,7 @@ class DiscordExport:
         self._people[id_] = Person(id_, str(name), is_bot=bool(author.get("isBot")))
 
 
-def _reader_of(name: str) -> Callable[[Iterable[str]], Iterator[Mapping[str, Any]]] | None:
+def _reader_of(name: str) -> PageReader | None:
     """What reads the messages of a file that is no JSON; None for others."""
     ending = posixpath.splitext(name)[1].lower()
     return READERS.get(ending)
@@ -224,6 +247,11 @@ def _name_row(payload: Any, name: str) -> str:
     """How a message that cannot be read is named: by the line of its file, or by how it begins."""
     is_row = isinstance(payload, dict) and payload.keys() == {"line"}
     return f"{posixpath.basename(name)}, line {payload['line']}" if is_row else str(payload)[:60]
+
+
+def _fold(name: str) -> str:
+    """The name of a server as it may be in the name of a file, which lacks some signs."""
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _guild_of(workspace: str) -> str:

@@ -119,8 +119,8 @@ def _detect_ole_format(extension: str, data: bytes) -> str:
 def _detect_by_name(name: str, extension: str, data: bytes) -> str:
     file_format = find_by_extension(extension) or find_text_format(name)
     is_page = bool(_HTML_PAGE.match(data[:_HEAD_BYTES]))
-    if extension in _SAVED_AS_TEXT and (detected := _detect_saved_text(extension, data, is_page=is_page)):
-        return detected
+    if (usual := _usual_text(extension, file_format)) and (found := _detect_saved_text(usual, data, is_page=is_page)):
+        return found
     if file_format and PARSERS[file_format].is_binary:
         if is_page:
             raise CorruptFile(
@@ -138,11 +138,18 @@ def _detect_by_name(name: str, extension: str, data: bytes) -> str:
     raise NoTextFormat(f"{kind} cannot be read.", hint=supported_formats_hint())
 
 
-def _detect_saved_text(extension: str, data: bytes, *, is_page: bool) -> str:
-    """The format of a page or a text that a program gave the ending of Word or Excel, or an empty string."""
+def _usual_text(extension: str, file_format: str) -> str:
+    """The format of text with an ending of old Office; other programs use the endings of templates for their own."""
+    row = PARSERS.get(file_format)
+    is_template = row is not None and row.container == "ole" and extension != row.extensions[0]
+    return _SAVED_AS_TEXT.get(extension, "plain" if is_template else "")
+
+
+def _detect_saved_text(usual: str, data: bytes, *, is_page: bool) -> str:
+    """The format of a page or a text with an ending of old Office, or an empty string."""
     if is_page:
         return "html" if _OFFICE_PAGE.search(data) and not _LOGIN.search(data) else ""
-    return (detect_text(data) or _SAVED_AS_TEXT[extension]) if is_text(data) else ""
+    return (detect_text(data) or usual) if is_text(data) else ""
 
 
 def detect_zip_format(data: bytes, limits: ParserLimits) -> str:

@@ -97,8 +97,6 @@ _OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _READ_LIKE = {"text-master": "text", "text-web": "text", "graphics": "presentation"}
 _OPENXML = "application/vnd.openxmlformats-officedocument."
 
-_WORD_ENDINGS = ("docx", "docm", "dotx", "dotm")
-_EXCEL_ENDINGS = ("xlsx", "xlsm", "xltx", "xltm", "xlsb")
 _TAR = rb"\x1f\x8b|BZh[1-9]|\xfd7zXZ|(?s:.{257})ustar"
 
 PARSERS: dict[str, FileFormat] = {

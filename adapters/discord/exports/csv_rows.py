@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import csv
-from itertools import chain, count
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, find_slashed_order, invent_id, parse_time, snowflake_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MAX_CELL = 1_000_000  # characters
 
 
-def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    """The messages; one that cannot be read is an object that says its `line` alone, so that it is named."""
+def read_payloads(open_lines: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:
+    """The messages; one that cannot be read is an object that says its `line` alone, so that it is named.
+
+    `first`: the position of the first one in its channel.
+    """
     csv.field_size_limit(MAX_CELL)
+    slashed = find_slashed_order(row.get("Date") or "" for row, _ in _read_rows(open_lines()))
+    for number, (row, line) in enumerate(_read_rows(open_lines()), first):
+        try:
+            yield _build(row, number, slashed)
+        except ValueError:
+            yield {"line": line}
+
+
+def _read_rows(lines: Iterable[str]) -> Iterator[tuple[Mapping[str, str | None], int]]:
+    """The rows with the numbers of their last lines; an empty one for what cannot be read."""
     at = 0
 
     def count_lines() -> Iterator[str]:
@@ -27,18 +40,19 @@ def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     numbered = count_lines()
     head = next(numbered, "")
     rows = csv.DictReader(chain([head], numbered), delimiter=";" if ";" in head else ",")  # of versions before 2020
-    for number in count():
+    while True:
         try:
-            if (row := next(rows, None)) is None:
-                return
-            yield _build(row, number)
-        except (ValueError, csv.Error):  # such as a cell without an end, after which the next line begins a row
-            yield {"line": at}
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:  # such as a cell without an end, after which the next line begins a row
+            row = {}
+        yield row, at
 
 
-def _build(row: Mapping[str, str | None], number: int) -> Mapping[str, Any]:
+def _build(row: Mapping[str, str | None], number: int, slashed: tuple[str, ...]) -> Mapping[str, Any]:
     """A message as in JSON. Raises ValueError."""
-    time, author = parse_time(row.get("Date") or ""), row.get("Author") or ""
+    time, author = parse_time(row.get("Date") or "", slashed), row.get("Author") or ""
     addresses = filter(None, (row.get("Attachments") or "").split(","))
     return {
         "id": snowflake_at(time, number),

@@ -9,7 +9,7 @@ from adapters.common.open_tags import VOID_TAGS, MessagePage
 from adapters.discord.exports.identity import attachment_at, time_of_snowflake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 GROUP, AUTHOR, CONTENT, SKIPPED, EMBED = "group", "author", "content", "skipped", "embed"
 # Roles of elements by a part of their class, the first that fits.
@@ -112,6 +112,6 @@ def _find_role(classes: str) -> str:
     return next((role for sign, role in ROLES if sign in classes), "")
 
 
-def read_payloads(chunks: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+def read_payloads(open_chunks: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 - messages have ids
     """The messages of a page that is read in pieces."""
-    return ChatPage().read(chunks)
+    return ChatPage().read(open_chunks())

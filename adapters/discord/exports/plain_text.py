@@ -5,38 +5,51 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, find_slashed_order, invent_id, parse_time, snowflake_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
 HEAD = re.compile(r"\[(?P<time>[^\]\n]{6,40})\] (?P<author>[^\n]{1,120}?)(?: \(pinned\))?")
 RULE = "=" * 62  # above and below what is said of the channel, and of the number of messages
+DIGITS, WORDS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 UNREADABLE_HEAD = re.compile(r"\[[^\]\n]{0,20}\d[^\]\n]{0,20}\d[:.]\d{2}[^\]\n]{0,20}\] [^\n]{1,130}")
 END = re.compile(r"Exported \d.{0,20} message\(s\)")
 ATTACHMENTS, SKIPPED = "{Attachments}", frozenset({"{Reactions}"})
 SECTION = re.compile(r"\{(?:Attachments|Embed|Stickers|Inline Emojis|Reactions)\}")
 
 
-def read_payloads(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    """The messages as in JSON. What is before the first and after the last one is between rules, and left out."""
+def read_payloads(open_lines: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:
+    """The messages as in JSON. What is before the first and after the last one is between rules, and left out.
+
+    `first`: the position of the first one in its channel. A message whose time cannot be read is an empty object.
+    """
+    slashed = find_slashed_order(match["time"] for match in map(HEAD.match, open_lines()) if match)
     head: tuple[datetime, str] | None = None
-    body: list[str] = []
-    number = 0
-    for line in (text.rstrip("\r\n") for text in lines):
-        begun = _read_head(line)
-        if begun is None:
-            if head is None and UNREADABLE_HEAD.fullmatch(line):
-                yield {}  # so that it is counted: no time of this file can be read
+    body: list[str] = [""]
+    number, form = first, ""
+    for line in (text.rstrip("\r\n") for text in open_lines()):
+        begun, shown = _read_head(line, slashed), _form_of(line)
+        form = form or shown
+        is_unreadable = begun is None and bool(shown) and shown == form and body[-1:] == [""]
+        if begun is None and not is_unreadable:
             body.append(line)
             continue
         if head is not None:
             yield _build(head, body, number)
             number += 1
+        if is_unreadable:
+            yield {}
         head, body = begun, []
     if head is not None:
         yield _build(head, _without_end(body), number)
+
+
+def _form_of(line: str) -> str:
+    """How the time of a head is written, without its digits and letters; empty for a line that is none."""
+    match = HEAD.fullmatch(line) if UNREADABLE_HEAD.fullmatch(line) else None
+    return WORDS.sub("a", DIGITS.sub("0", match["time"])) if match else ""
 
 
 def _without_end(body: list[str]) -> list[str]:
@@ -46,10 +59,10 @@ def _without_end(body: list[str]) -> list[str]:
     return body[: len(body) - 1 - body[::-1].index(RULE, body[::-1].index(RULE) + 1)] if is_end else body
 
 
-def _read_head(line: str) -> tuple[datetime, str] | None:
+def _read_head(line: str, slashed: tuple[str, ...]) -> tuple[datetime, str] | None:
     match = HEAD.fullmatch(line)
     try:
-        return (parse_time(match["time"]), match["author"]) if match else None
+        return (parse_time(match["time"], slashed), match["author"]) if match else None
     except ValueError:
         return None
 

@@ -15,6 +15,7 @@ from engine.models import Omission, Passage
 from engine.parsers import plain_text
 from engine.parsers.base import ParsedFile
 from engine.parsers.encodings.decoding import decode_text
+from engine.parsers.formats.openxml.single_file import parse_single_file
 from engine.parsers.html import flatten_block, read_fragment
 from engine.parsers.passages import Block, format_span, group_blocks
 from engine.text.cleanup import clean_multiline, clean_single_line
@@ -34,18 +35,24 @@ _NAMESPACES = ("xmlns", "xsi:", "xml:")
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
-    """Passages labeled "lines 3–9". What is damaged or defines entities only loses its tags."""
+    """Passages labeled "lines 3–9"; workbooks and documents of Office 2003 are read as such.
+
+    What is damaged or defines entities only loses its tags.
+    """
+    text = decode_text(data)
+    if (office := parse_single_file(name, text)) is not None:
+        return office
     reader = _XmlReader()
     try:
-        reader.read(decode_text(data))
+        reader.read(text)
     except (expat.ExpatError, _EntityDefined):
         return _parse_without_tags(name, data)
     passages: list[Passage] = []
     for group in group_blocks(reader.blocks):
-        if text := clean_multiline("\n".join(block.text for block in group)):
+        if cleaned := clean_multiline("\n".join(block.text for block in group)):
             start, stop = group[0].start, group[-1].stop
             key = f"X{start}-{stop}.{len(passages)}"
-            passages.append(Passage(key, text, format_span("line", start, stop), position=len(passages)))
+            passages.append(Passage(key, cleaned, format_span("line", start, stop), position=len(passages)))
     if not passages and not reader.omissions:
         return _parse_without_tags(name, data)
     return ParsedFile(name, tuple(passages), omissions=tuple(reader.omissions))

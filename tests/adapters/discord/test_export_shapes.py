@@ -12,6 +12,7 @@ from adapters.discord.exports.csv_rows import MAX_CELL
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import Omission
 from bot.platform.models import Location, Message
+from engine.errors import InvalidDocument
 from tests.support.clock import ManualClock
 from tests.support.exports import START, discord_file, discord_id, discord_message, write_files
 
@@ -223,8 +224,75 @@ def test_csv_of_older_versions_is_read_and_numbered_parts_are_one_channel(tmp_pa
     source = build(tmp_path, files, workspace="77")
     [channel] = source.list_channels()
     assert channel.name == "roof"
-    assert [message.text for message in read(source, channel.location)] == ["Slates", "Tiles; nails"]
+    messages = read(source, channel.location)
+    assert [message.text for message in messages] == ["Slates", "Tiles; nails"]
+    assert len({message.id for message in messages}) == 2
     assert not +source.omissions
+
+
+def test_files_named_by_ids_are_channels_of_their_own(tmp_path: Path) -> None:
+    ids = ("600000000000000001", "600000000000000002")
+    files = {f"export/{name}.csv": CSV.encode() for name in (*ids, f"{ids[0]} [part 2]")}
+    source = build(tmp_path, files, workspace="77")
+    assert [channel.location.channel for channel in source.list_channels()] == list(ids)
+    messages = read(source, Location("discord", "77", ids[0]))
+    assert len({message.id for message in messages}) == len(messages) == 4
+
+
+@pytest.mark.parametrize("names", [("2019", "2020"), ("1", "3"), ("1", "roof")])
+def test_numbers_that_are_no_sequence_are_channels(tmp_path: Path, names: tuple[str, ...]) -> None:
+    source = build(tmp_path, {f"export/{name}.csv": CSV.encode() for name in names}, workspace="77")
+    assert [channel.name for channel in source.list_channels()] == list(names)
+
+
+def test_a_file_that_names_no_server_is_left_out_until_somebody_says_it(tmp_path: Path) -> None:
+    names = ("general.csv", "600000000000000001.csv", "roof [60000].csv")
+    with pytest.raises(InvalidDocument, match="server") as caught:
+        build(tmp_path, dict.fromkeys(names, CSV.encode()))
+    assert "--workspace" in caught.value.hint
+    assert len(build(tmp_path, {}, workspace="77").list_channels()) == 3
+    source = build(tmp_path, {"Town - quay [60001].csv": CSV.encode()})
+    assert [channel.name for channel in source.list_channels()] == ["quay"]
+    assert source.omissions["files that do not name their server (--workspace says it)"] == 3
+
+
+def test_files_of_two_servers_do_not_share_one(tmp_path: Path) -> None:
+    names = ("Town - roof [60000].csv", "Club - board [70000].csv")
+    source = build(tmp_path, dict.fromkeys(names, CSV.encode()))
+    assert len({channel.location.workspace for channel in source.list_channels()}) == 2
+
+
+def test_direct_messages_of_any_form_are_left_out_unless_they_are_wanted(tmp_path: Path) -> None:
+    files = {"Direct Messages - Private - ada [60000].csv": CSV.encode()}
+    source = build(tmp_path, files, workspace="77")
+    assert not source.list_channels()
+    assert source.omissions == {"direct messages (--direct-messages includes them)": 1}
+    assert len(build(tmp_path, {}, direct_messages=True).list_channels()) == 1
+
+
+def test_one_date_of_a_file_says_whether_its_days_are_first(tmp_path: Path) -> None:
+    text = TEXT.replace("3/2/2026 9:00 AM", "2/3/2026 9:00 AM").replace("3/2/2026 9:05 AM", "13/7/2026 2:20 PM")
+    rows = '"1","ada","2/3/2026 9:00 AM","Slates","",""\n"2","bela","13/7/2026 2:20 PM","Nails","",""\n'
+    files = {
+        "Town - roof [60000].txt": text.encode(),
+        "Town - quay [60001].csv": f"AuthorID,Author,Date,Content,Attachments,Reactions\n{rows}".encode(),
+    }
+    source = build(tmp_path, files, workspace="77")
+    for place in (ROOF, Location("discord", "77", "60001")):
+        assert [(each.time.day, each.time.month) for each in read(source, place)] == [(2, 3), (13, 7)]
+
+
+def test_a_message_whose_time_cannot_be_read_is_no_part_of_another(tmp_path: Path) -> None:
+    text = TEXT.replace("[3/2/2026 9:05 AM] bela", "[31/31/2026 9:05 AM] bela").replace(
+        "Slates, or", "Slates,\n\n[9:00] or"
+    )
+    source = build(tmp_path, {"Town - roof [60000].txt": text.encode()}, workspace="77")
+    [message] = read(source)
+    assert (message.text, [upload.name for upload in message.uploads]) == (
+        "Slates,\n\n[9:00] or\n[tiles]?",
+        ["plan.txt"],
+    )
+    assert source.omissions == {"messages that cannot be read": 1}
 
 
 def test_films_of_a_page_are_files_and_its_notices_are_counted(tmp_path: Path) -> None:

@@ -39,6 +39,10 @@ ODT = archive(ODT_FILES)
         ("a.rtf", b"{\\rtf1 text}", "rtf"),
         ("a.eml", b"Subject: text\n\ntext", "eml"),
         ("a.odt", ODT, "odt"),
+        ("graph.dot", b"digraph { a -> b }", "plain"),
+        ("de.pot", b'msgid "Slates"\nmsgstr ""\n', "plain"),
+        ("a.pps", b"text", "plain"),
+        ("a.xlt", b"text", "plain"),
     ],
 )
 def test_the_bytes_decide_before_the_name(name: str, data: bytes, kind: str) -> None:

@@ -55,15 +55,25 @@ def test_a_file_of_word_97_is_one() -> None:
     assert detect_format("a.doc", compound_file("WordDocument", b"\xec\xa5\xc1\x00"), ParserLimits()) == "doc"
 
 
-def word_file(texts: list[str]) -> bytes:
-    """A Word file with the main text, and those of footnotes, headers, macros, comments, endnotes and boxes."""
+def word_file(texts: list[str], row_ends: list[int] | None = None) -> bytes:
+    """A Word file with the main text, and those of footnotes, headers, macros, comments, endnotes and boxes.
+
+    `row_ends`: the positions of the marks in its text that end rows.
+    """
     whole = "".join(texts).encode("utf-16-le")
     stream = bytearray(2048) + whole
+    ends = [2048 + 2 * position + 2 for position in row_ends or []]
+    struct.pack_into(f"<{len(ends) + 1}I", stream, 1024, 2048, *ends)
+    for number in range(len(ends)):
+        stream[1024 + 4 * (len(ends) + 1) + 13 * number] = 200
+    stream[1424:1434] = b"\x05\x00\x00\x16\x24\x01\x17\x24\x01\x00"  # in a table, and the end of a row
+    stream[1535] = len(ends)
     struct.pack_into("<H", stream, 0x00, 0xA5EC)
     struct.pack_into("<8i", stream, 0x4C, *map(len, texts))
     pieces = b"\x02" + struct.pack("<IIIHIH", 16, 0, sum(map(len, texts)), 0, 2048, 0)
     struct.pack_into("<II", stream, 0x01A2, 0, len(pieces))
-    return compound_file("WordDocument", bytes(stream), {"0Table": pieces})
+    struct.pack_into("<II", stream, 0x0102, len(pieces), 12)
+    return compound_file("WordDocument", bytes(stream), {"0Table": pieces + struct.pack("<III", 2048, 4096, 2)})
 
 
 def test_the_texts_beside_the_main_one_of_a_word_file_are_read() -> None:
@@ -71,13 +81,21 @@ def test_the_texts_beside_the_main_one_of_a_word_file_are_read() -> None:
     ruby = "\x13 EQ \\o\\al(\\s\\up 11(kana),漢字)\x15"
     main = f"Duty\x07Fee\x07\x07{field} {ruby}\r"
     parts = [main, "\x02 Weighed.\r", "\x03\r", "", "\x05Ask Mo.\r", "", "In a box\r", ""]
-    assert read_texts(word_file(parts)) == {
+    assert read_texts(word_file(parts, [9])) == {
         "": ["Duty | Fee", "Shown 漢字"],
         "footnotes": ["Weighed."],
         "comments": ["Ask Mo."],
         "text box": ["In a box"],
     }
     assert read_texts(word_file(parts)[:2500]) == {}
+
+
+def test_an_empty_cell_of_a_word_table_moves_no_value_to_another_row() -> None:
+    rows = ["Ada\x07\x075\x07\x07", "Bo\x0711\x07\x07\x07", "Eve\x0712\r13\x076\x07\x07"]
+    ends = [sum(map(len, rows[: number + 1])) - 1 for number in range(3)]
+    parts = ["".join(rows) + "After\r", *[""] * 7]
+    assert read_texts(word_file(parts, ends))[""] == ["Ada | | 5", "Bo | 11 |", "Eve | 12 13 | 6", "After"]
+    assert read_texts(word_file(parts))[""] == ["Ada | | 5 | | Bo | 11 | | | Eve | 12", "13 | 6 | | After"]
 
 
 def record(kind: int, content: bytes) -> bytes:

@@ -13,7 +13,11 @@ import pytest
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, UnsupportedFormat
 from engine.models import Omission
+from engine.parsers.detection import detect_format
+from engine.parsers.formats.opendocument.content import NO_DOCUMENT
+from engine.parsers.formats.opendocument.flat import parse as parse_flat
 from engine.parsers.formats.row_passages import repeat_merged
+from engine.parsers.formats.xml_text import parse as parse_xml
 from tests.engine.parsers.samples import archive, docx, opendocument, paragraph
 
 LIMITS = ParserLimits()
@@ -42,6 +46,47 @@ async def test_flat_opendocument_and_templates_are_read_like_documents(parser: F
     assert found.split("\n") == ["Cart", "row 1: Comment: For sheep", "Cart", "row 1: Comment: For geese"]
     with pytest.raises(CorruptFile):
         await read(parser, "a.fodt", FLAT.format(kind="unheard", body=text).encode())
+
+
+def test_pictures_and_objects_of_flat_opendocument_are_read_once() -> None:
+    inner = "<office:document><office:body><text:p>Tide table</text:p></office:body></office:document>"
+    formula = "<m:math><m:mi>depth</m:mi></m:math>"
+    picture = f"<office:binary-data>{base64.b64encode(b'bytes of it').decode()}</office:binary-data>"
+    shown = f"<d:object>{inner}</d:object><d:object>{formula}</d:object><d:image>{picture}</d:image>"
+    foreign = f"<d:object-ole>{picture}</d:object-ole>"
+    body = f'<text:p xmlns:d="d" xmlns:m="m">The eel trap<d:frame>{shown}{foreign}</d:frame></text:p>'
+    parsed = parse_flat("a.fodt", FLAT.format(kind="text", body=body).encode())
+    words = " ".join(passage.text for passage in parsed.passages).split()
+    assert words == ["The", "eel", "trap", "Tide", "table", "depth"]
+    assert [picture.data for picture in parsed.embedded] == [b"bytes of it"]
+    assert [omission.reason for omission in parsed.omissions] == [NO_DOCUMENT]
+
+
+SHEET_2003 = """<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>
+<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">
+<Styles><Style ss:ID="s1"><NumberFormat ss:Format="0.0%"/></Style></Styles><Worksheet ss:Name="Tolls"><Table><Row>
+<Cell><Data ss:Type="String">Who</Data></Cell><Cell><Data ss:Type="String">Age
+</Data></Cell><Cell><Data ss:Type="String">Since</Data></Cell></Row><Row><Cell><Data ss:Type="String">Ada</Data><Comment
+ ss:Author="Mo"><Data>Ask her</Data></Comment></Cell><Cell ss:StyleID="s1"><Data ss:Type="Number">0.125</Data></Cell>
+<Cell ss:Index="3"><Data ss:Type="DateTime">2026-03-02T00:00:00.000
+</Data></Cell></Row></Table></Worksheet></Workbook>"""
+WORD_2003 = """<?xml version="1.0"?><w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml">
+<w:body><w:p><w:r><w:t>The eel </w:t></w:r>
+<w:r><w:t>trap</w:t><w:footnote><w:p><w:r><w:t>Leaks.</w:t></w:r></w:p></w:footnote>
+</w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>Ada</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc><w:tc><w:p><w:r><w:t>5</w:t>
+</w:r></w:p></w:tc></w:tr></w:tbl></w:body></w:wordDocument>"""
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.xls", "a.doc"])
+def test_workbooks_and_documents_of_office_2003_are_read_by_rows_and_paragraphs(name: str) -> None:
+    assert detect_format(name, SHEET_2003.encode(), LIMITS) == "xml"
+    sheet, document = (parse_xml(name, text.encode()) for text in (SHEET_2003, WORD_2003))
+    assert [passage.text for passage in sheet.passages] == [
+        "Who | Age | Since\n--- | --- | ---\nAda | 12.5% | 2026-03-02",
+        "row 2: Comment by Mo: Ask her",
+    ]
+    found = "\n".join(passage.text for passage in document.passages)
+    assert [line for line in found.split("\n") if line] == ["The eel trap", "Leaks.", "Ada |  | 5", "--- | --- | ---"]
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -7,6 +7,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from engine.models import Passage
+from engine.parsers.formats.old_office.rows import ROW_END, mark_row_ends
 from engine.parsers.formats.old_office.streams import read_stream
 from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.text.cleanup import clean_multiline, clean_single_line
@@ -25,7 +26,8 @@ _FIELD_MARK = re.compile(r"([\x13-\x15])")
 # What is below the letters that say how it sounds.
 _RUBY = re.compile(r"\\s\\up[^()]{0,20}\([^()]{0,100}\),([^()]{1,100})\)")
 _MAX_CODE = 1000  # characters
-_CELL, _ROW = "\x07", "\x07\x07"
+_CELL, _ROW = "\x07", ROW_END.decode()
+_SHORT_ROW = re.compile(rf"{_CELL}[^{_ROW}]{{0,500}}{_ROW}")  # whose cells may hold several paragraphs, on one line
 _ENDS = re.compile(r"[\r\x0b\x0c]")
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
@@ -61,7 +63,8 @@ def _list_texts(data: bytes) -> Iterator[tuple[str, str]]:
     stream = read_stream(data, "WordDocument")
     is_second = struct.unpack_from("<H", stream, _FLAGS)[0] & _IN_SECOND_TABLE
     lengths = struct.unpack_from("<8i", stream, _LENGTHS)
-    text = _read_pieces(stream, read_stream(data, "1Table" if is_second else "0Table"))
+    table = read_stream(data, "1Table" if is_second else "0Table")
+    text = _read_pieces(mark_row_ends(stream, table), table)
     at = 0
     for label, length in zip(_LABELS, lengths, strict=True):
         for paragraph in _ENDS.split(_clean(text[at : at + max(0, length)])):
@@ -71,8 +74,13 @@ def _list_texts(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _clean(text: str) -> str:
-    """The text as people see it: with what fields show, not with what they compute."""
-    shown = text.replace("\x1e", "-").replace("\x1f", "").replace(_ROW, "\r").replace(_CELL, " | ")
+    """The text as people see it: with what fields show, not with what they compute.
+
+    Rows whose ends are not known stay on one line, so that no value moves to another row.
+    """
+    shown = text.replace("\x1e", "-").replace("\x1f", "")
+    shown = _SHORT_ROW.sub(lambda row: row[0].replace("\r", " "), shown)
+    shown = shown.replace(_CELL + _ROW, "\r").replace(_ROW, "\r").replace(_CELL, " | ")
     pieces, codes = list[str](), list[str | None]()  # the code of each open field, None once its result began
     hidden = 0
     for token in _FIELD_MARK.split(shown):

@@ -1,0 +1,179 @@
+"""Parse what Excel and Word of 2003 saved as one XML file: sheets by rows, documents by paragraphs. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from engine.models import Passage
+from engine.parsers.base import ParsedFile
+from engine.parsers.dates import first_stated, parse_date
+from engine.parsers.formats.openxml.number_formats import format_number, plain_number
+from engine.parsers.formats.row_passages import number_passages, repeat_merged, table_passages
+from engine.parsers.formats.xml_tree import attribute, find_all, local_name
+from engine.parsers.passages import Block, group_blocks, join_blocks, passages_by_section, render_table
+from engine.parsers.sandbox.nesting import check_xml_depth
+from engine.text.cleanup import clean_multiline, clean_single_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from xml.etree.ElementTree import Element
+
+    from engine.models import Omission
+    from engine.parsers.passages import BlockType
+
+_HEAD = 8000  # characters
+_SPACES = re.compile(
+    r"[\"'](?:urn:schemas-microsoft-com:office:spreadsheet|http://schemas\.microsoft\.com/office/word/2003/wordml)[\"']"
+)
+_ENTITY = "<!ENTITY"
+_MIDNIGHT, _FRACTION, _NO_DATE = re.compile(r"T00:00:00(?:\.0+)?$"), re.compile(r"\.0+$"), re.compile(r"^1899-12-31T")
+_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?")
+_NAMED = {"Percent": "0.00%", "Fixed": "0.00", "Standard": "#,##0.00"}
+_TRUTH = {"0": "false", "1": "true"}
+_MAX_COLUMNS = 16_384
+_SIGNS = {"tab": "\t", "br": "\n", "noBreakHyphen": "-"}
+
+
+def parse_single_file(name: str, text: str) -> ParsedFile | None:
+    """The passages of a workbook or document; None for other XML, and for what is damaged.
+
+    Raises DocumentTooLarge if it is nested too deeply.
+    """
+    if not _SPACES.search(text[:_HEAD]) or _ENTITY in text:
+        return None
+    check_xml_depth(text.encode("utf-8", "replace"))
+    try:
+        root = ET.fromstring(text)  # noqa: S314 - it defines no entities
+    except ET.ParseError:
+        return None
+    match local_name(root):
+        case "Workbook":
+            passages = tuple(piece for piece in number_passages(_sheets(root)) if isinstance(piece, Passage))
+        case "wordDocument":
+            blocks = (block for body in find_all(root, "body") for block in _paragraphs(body))
+            numbered = [Block(text, at, at, kind) for at, (text, kind) in enumerate(blocks, 1)]
+            passages = passages_by_section(numbered, "paragraph")
+        case _:
+            return None
+    times = (parse_date(each.text or "") for tag in ("LastSaved", "Created") for each in find_all(root, tag))
+    return ParsedFile(name, passages, saved_at=first_stated(times)) if passages else None
+
+
+def _sheets(root: Element) -> Iterator[Passage | Omission]:
+    """The rows of each sheet, then its comments."""
+    codes = {
+        attribute(style, "ID"): attribute(each, "Format")
+        for style in find_all(root, "Style")
+        for each in find_all(style, "NumberFormat")
+    }
+    for number, sheet in enumerate(find_all(root, "Worksheet"), 1):
+        label = f"sheet {clean_single_line(attribute(sheet, 'Name'))}"
+        rows = _SheetRows(sheet, codes)
+        yield from table_passages(repeat_merged(rows.cells, rows.merged), f"t{number}.", f"{label}, ")
+        for part, group in enumerate(group_blocks(Block(text, 0, 0, "item") for text in rows.comments), 1):
+            yield Passage(f"t{number}.notes{part}", clean_multiline(join_blocks(group)), f"{label}, notes")
+
+
+class _SheetRows:
+    """The rows of a sheet with their numbers from 1, the ranges of merged cells, and the comments."""
+
+    def __init__(self, sheet: Element, codes: Mapping[str, str]) -> None:
+        self._codes = codes
+        self.cells: list[tuple[int, list[str]]] = []
+        self.merged: list[tuple[tuple[int, int], tuple[int, int]]] = []
+        self.comments: list[str] = []
+        number = 0
+        for row in find_all(sheet, "Row"):
+            number = _index(row, "Index") or number + 1
+            self.cells.append((number, self._read_row(row, number)))
+
+    def _read_row(self, row: Element, number: int) -> list[str]:
+        found: list[str] = []
+        after = 0
+        for cell in (child for child in row if local_name(child) == "Cell"):
+            column = (_index(cell, "Index") or after + 1) - 1
+            across, down = _index(cell, "MergeAcross"), _index(cell, "MergeDown")
+            after = column + across + 1
+            if after > _MAX_COLUMNS:
+                break
+            code = self._codes.get(attribute(cell, "StyleID"), "")
+            found += [""] * (after - len(found))
+            found[column] = next((_value(child, code) for child in cell if local_name(child) == "Data"), "")
+            if across or down:
+                self.merged.append(((number - 1, column), (number - 1 + down, column + across)))
+            self.comments += [_comment(child, number) for child in cell if local_name(child) == "Comment"]
+        return found
+
+
+def _index(element: Element, name: str) -> int:
+    text = attribute(element, name)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else 0
+
+
+def _value(data: Element, code: str) -> str:
+    """A cell as it is shown, as far as its format is one of numbers."""
+    text = "".join(data.itertext()).strip()
+    match attribute(data, "Type"):
+        case "DateTime":
+            return _FRACTION.sub("", _NO_DATE.sub("", _MIDNIGHT.sub("", text))).replace("T", " ")
+        case "Boolean":
+            return _TRUTH.get(text, text)
+        case "Number" if _NUMBER.fullmatch(text):
+            usual = _NAMED.get(code, "" if code.isalpha() or " " in code else code)
+            return format_number(float(text), usual) if usual else plain_number(float(text))
+        case _:
+            return text
+
+
+def _comment(comment: Element, number: int) -> str:
+    author = clean_single_line(attribute(comment, "Author"))
+    return f"row {number}: Comment{f' by {author}' if author else ''}: {clean_single_line(''.join(comment.itertext()))}"
+
+
+def _paragraphs(element: Element) -> Iterator[tuple[str, BlockType]]:
+    """The texts of the paragraphs and tables below an element; notes and boxes follow the paragraph they are in."""
+    for child in element:
+        match local_name(child):
+            case "p":
+                pieces: list[str] = []
+                inner: list[Element] = []
+                _read_runs(child, pieces, inner)
+                text = "\n".join(" ".join(line.split()) for line in "".join(pieces).split("\n")).strip()
+                if text:
+                    yield text, "text"
+                for each in inner:
+                    yield from _paragraphs(each)
+            case "tbl":
+                rows = [[_cell_text(cell) for cell in _find_own(row, "tc")] for row in _find_own(child, "tr")]
+                if table := render_table(rows):
+                    yield table, "table"
+            case _:
+                yield from _paragraphs(child)
+
+
+def _find_own(element: Element, name: str) -> Iterator[Element]:
+    """The rows of a table or the cells of a row, without those of tables within it."""
+    for child in element:
+        if local_name(child) == name:
+            yield child
+        elif local_name(child) not in {"tbl", "tc"}:
+            yield from _find_own(child, name)
+
+
+def _cell_text(cell: Element) -> str:
+    return clean_single_line(" ".join(text for text, _ in _paragraphs(cell)))
+
+
+def _read_runs(element: Element, pieces: list[str], inner: list[Element]) -> None:
+    """The text of a paragraph; what holds paragraphs of its own is put into `inner`."""
+    for child in element:
+        name = local_name(child)
+        if any(local_name(each) in {"p", "tbl"} for each in child):
+            inner.append(child)
+        elif name == "t":
+            pieces.append(child.text or "")
+        elif name != "tabs":
+            pieces.append(_SIGNS.get(name, ""))
+            _read_runs(child, pieces, inner)
