@@ -13,7 +13,6 @@ from unicodedata import category
 
 from engine.answers.fence_unwrapper import FenceUnwrapper
 from engine.boundary import repair_surrogates
-from engine.llm.wire.json_answer import JsonAnswerUnwrapper
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -53,7 +52,6 @@ class AnswerFilter:
         self.is_full = False
         self._remaining = max_characters
         self._citation_filter = citation_filter
-        self._json = JsonAnswerUnwrapper()
         self._unwrapper = FenceUnwrapper()
         self._head = VisibleTextGate()
 
@@ -67,13 +65,12 @@ class AnswerFilter:
         self.is_full = len(delta) > self._remaining
         delta = delta[: self._remaining]
         self._remaining -= len(delta)
-        async for piece in self._filter_citations(self._unwrapper.feed(self._json.feed(delta))):
+        async for piece in self._filter_citations(self._unwrapper.feed(delta)):
             yield piece
 
     async def close(self) -> AsyncGenerator[str, None]:
         """Yield the remaining text at the end of the answer."""
-        rest = self._unwrapper.feed(self._json.close()) + self._unwrapper.close()
-        async for piece in self._filter_citations(rest):
+        async for piece in self._filter_citations(self._unwrapper.close()):
             yield piece
         if piece := self._head.feed(self._citation_filter.close()):
             yield piece

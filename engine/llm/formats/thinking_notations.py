@@ -67,13 +67,13 @@ _DETAILS = tuple(
         "show reasoning",
     )
 )
-# Thoughts in a quotation, which a blank line ends.
+# Thoughts in a quotation, which a blank line ends. Only dots or an emoji tell them from what a source says.
 _QUOTED = (
     *(
         f"> {begin}{word}{end}\n"
         for word in ("thinking", "reasoning", "thought process", "thoughts")
         for begin, end in (
-            *(("**", "**"), ("*", "*"), ("*", "...*"), ("**", "...**"), ("**", ":**"), ("", ":"), ("", "...")),
+            *((mark, f"{dots}{mark}") for mark in ("", "*", "**") for dots in ("...", "…")),
             *(("💭 ", ""), ("💭 **", "**")),
         )
     ),

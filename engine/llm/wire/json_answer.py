@@ -13,6 +13,7 @@ from engine.llm.formats.broken_json import read_first_value
 MAX_JSON_CHARACTERS = 40_000  # a longer one is shown as it is
 MAX_HEAD_CHARACTERS = 80
 MAX_BARE = 40  # characters of a value that is no prose: `{"reasoning": "high"}` is a setting
+MAX_WORD = 16  # the same, of one before a text
 MAX_DEPTH = 4
 
 # Names of fields, without case, blanks, underscores and hyphens.
@@ -21,10 +22,11 @@ answer finalanswer response finalresponse reply finalreply antwort endantwort re
 réponsefinale resposta respostafinal 回答 最終回答 答え
 """
 # They hold an answer beside thoughts, or if it cites.
-_TEXT_NAMES = (
-    "text content message output result final summary description texto texte nachricht "
-    "zusammenfassung beschreibung resumen descripción résumé resumo descrição 本文 要約"
-)
+_TEXT_NAMES = "text content message output result final texto texte nachricht 本文"
+# They hold what a summary is asked for; in an answer only beside thoughts.
+_SUMMARY_NAMES = """
+summary description zusammenfassung beschreibung resumen descripción résumé resumo descrição 要約
+"""
 _THOUGHT_NAMES = """
 thinking thought thoughts think thoughtprocess thinkingprocess reasoning reasoningcontent reasoningsteps chainofthought
 cot scratchpad reflection monologue innermonologue internalmonologue gedanken gedankengang überlegung überlegungen
@@ -32,22 +34,23 @@ denkprozess razonamiento pensamiento pensamientos raisonnement réflexion pensé
 思考 思考過程 推論
 """
 # They may be all that is asked for, but not beside an answer.
-_ASIDE_NAMES = """
-reason explanation rationale justification analysis plan steps stepbystep observation begründung erklärung analyse
-análisis explicación explication explicação análise 理由 分析 説明
-"""
+_ASIDE_NAMES = "rationale justification analysis observation analyse análisis análise 分析"
 _SOURCE_NAMES = """
 sources source citations citation references sourceids sourcesused usedsources quellen fuentes fontes 出典
 """
-_REST_NAMES = """
-question query confidence confidencescore language lang found answerable hasanswer isanswerable entity entityname role
-type status followup followups followupquestions
+_RATING_NAMES = """
+confidence confidencescore found answerable hasanswer isanswerable followup followups followupquestions
 """
-_ANSWERS, _TEXTS, _THOUGHTS, _ASIDES, _SOURCES, _REST = (
+# Beside thoughts they are no data that was asked for.
+_DETAIL_NAMES = "question query language lang entity entityname role type status"
+_ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _RATINGS, _DETAILS = (
     frozenset(names.split())
-    for names in (_ANSWER_NAMES, _TEXT_NAMES, _THOUGHT_NAMES, _ASIDE_NAMES, _SOURCE_NAMES, _REST_NAMES)
+    for names in (
+        *(_ANSWER_NAMES, _TEXT_NAMES, _SUMMARY_NAMES, _THOUGHT_NAMES),
+        *(_ASIDE_NAMES, _SOURCE_NAMES, _RATING_NAMES, _DETAIL_NAMES),
+    )
 )
-_KNOWN = _ANSWERS | _TEXTS | _THOUGHTS | _ASIDES | _SOURCES | _REST
+_KNOWN = _ANSWERS | _TEXTS | _SUMMARIES | _THOUGHTS | _ASIDES | _SOURCES | _RATINGS | _DETAILS
 _JOINTS = re.compile(r"[\s_-]+")
 _KEY = r"[\"'“]?(?P<key>[^\"'“”:{}\[\],\n]{1,24})[\"'”]?"
 _START = r"\s{0,8}(?:(?:`{3}|json)(?:json)?\s{0,8})?(?:\[\s{0,8})?"
@@ -59,7 +62,10 @@ _PARTIAL_HEAD = re.compile(
 _FENCE = re.compile(r"\s{0,8}(?:```)?(?:json)?\s{0,8}", re.IGNORECASE)
 _FENCE_END = re.compile(r"\s{0,8}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
 _CITES = re.compile(r"[\[【［(（]\s?\D{0,16}\d{1,3}\s?[\]】］)）]")
-_NUMBER = re.compile(r"\D{0,24}(\d{1,3})\D{0,4}")
+_LABEL = r"(?:(?:sources?|quellen?|fuentes?|fontes?|citations?|ref(?:erence)?|doc(?:ument)?|id|s|出典)[ :#]{0,2})?"
+_LISTED = rf"[\[【(]?{_LABEL}(?<!\d)\d{{1,3}}[\]】)]?"
+_NUMBERS = re.compile(rf"\s{{0,4}}{_LISTED}(?:[ ,;]{{0,2}}{_LISTED}){{0,20}}\s{{0,4}}", re.IGNORECASE)
+_NUMBER_KEYS = frozenset(("id", "number", "source"))
 _CURLY = str.maketrans("“”", '""')
 
 
@@ -106,6 +112,7 @@ class _JsonText(NamedTuple):
 
     answer: str = ""
     thoughts: int = 0
+    is_message: bool = False  # a part of a message, as a provider sends it
 
 
 def unwrap_text(text: str) -> str:
@@ -131,15 +138,24 @@ def _unwrap(text: str, depth: int) -> str:
 
 
 def _join(reply: str, rest: str, said: list[_JsonText]) -> str:
-    """The answers and what follows them; the reply if it goes on in the line of an object, and thus speaks of it."""
+    """The answers and what follows them; the reply if what follows speaks of the objects."""
     fence = _FENCE_END.match(rest)
     rest = rest[fence.end() :] if fence else rest
     if rest.strip() and not rest.lstrip(" \t").startswith("\n"):
         return reply
-    parts = [*(part.answer for part in said), rest.strip()]
-    thoughts = sum(part.thoughts for part in said)
-    is_read = any(part.answer for part in said) or thoughts > (0 if rest.strip() else MAX_BARE)
-    return "\n\n".join(filter(None, parts)) if is_read else reply
+    answer, thoughts = _join_answers(said), sum(part.thoughts for part in said)
+    if rest.strip():
+        is_read = thoughts > MAX_WORD and (fence is None or bool(answer))
+    else:
+        is_read = bool(answer) or thoughts > MAX_BARE
+    return "\n\n".join(filter(None, (answer, rest.strip()))) if is_read and answer is not None else reply
+
+
+def _join_answers(parts: list[_JsonText]) -> str | None:
+    """The answers of objects; None if these are several rows of data."""
+    answers = [part.answer for part in parts if part.answer]
+    is_reply = len(answers) < 2 or any(part.thoughts or part.is_message for part in parts)
+    return "\n\n".join(answers) if is_reply else None
 
 
 def _read_value(value: object, depth: int) -> _JsonText | None:
@@ -150,24 +166,45 @@ def _read_value(value: object, depth: int) -> _JsonText | None:
         case list() if value:
             said = [_read_value(item, depth) if isinstance(item, dict) else None for item in value]
             parts = [part for part in said if part]
-            answer = "\n\n".join(part.answer for part in parts if part.answer)
-            return _JsonText(answer, sum(part.thoughts for part in parts)) if len(parts) == len(said) else None
+            answer = _join_answers(parts)
+            if answer is None or len(parts) < len(said):
+                return None
+            return _JsonText(answer, sum(part.thoughts for part in parts), any(part.is_message for part in parts))
         case _:
             return None
 
 
 def _read_object(fields: dict[str, object], depth: int) -> _JsonText | None:
-    """What an object says; one with other fields is a reply only if it has thoughts and an answer."""
-    thoughts = [value for key, value in fields.items() if key in _THOUGHTS]
-    answers = _list_texts(fields, _ANSWERS, depth)
-    if not fields.keys() <= _KNOWN and not (thoughts and answers):
+    """What an object says; one that is data is a reply only if it has real thoughts and an answer."""
+    thoughts = sum(_measure_thought(value) for key, value in fields.items() if key in _THOUGHTS)
+    answers, is_message = _list_texts(fields, _ANSWERS, depth), _is_message(fields)
+    has_reply = bool(thoughts or is_message or (depth and fields.keys() & _SUMMARIES))
+    if _is_data(fields, has_reply=has_reply) and not (thoughts > MAX_BARE and answers):
         return None
-    is_reply = bool(thoughts or depth or fields.keys() & _ASIDES) or _is_message(fields)
-    answers = answers or [text for text in _list_texts(fields, _TEXTS, depth) if is_reply or _CITES.search(text)]
-    length = sum(len(str(value)) for value in thoughts)
+    if not answers and (thoughts or depth or is_message):
+        answers = _list_texts(fields, _TEXTS | _SUMMARIES, depth)
+    elif not answers and not fields.keys() & _SUMMARIES:
+        texts = _list_texts(fields, _TEXTS, depth)
+        answers = [text for text in texts if fields.keys() & _ASIDES or _CITES.search(text)]
     if len(answers) == 1:
-        return _JsonText(_cite(answers[0], fields), length)
-    return _JsonText("", length) if thoughts and not fields.keys() & (_ANSWERS | _TEXTS) else None
+        return _JsonText(_cite(answers[0], fields), thoughts, is_message)
+    return _JsonText("", thoughts) if thoughts and not fields.keys() & (_ANSWERS | _TEXTS | _SUMMARIES) else None
+
+
+def _measure_thought(value: object) -> int:
+    """The characters of thoughts; none of settings such as `{"type": "enabled"}`."""
+    return len(str(value)) if isinstance(value, str | list) else 0
+
+
+def _is_data(fields: dict[str, object], *, has_reply: bool) -> bool:
+    """Whether an object has fields that a reply lacks: others, settings, and details or numbers without thoughts."""
+    details = [fields[key] for key in fields.keys() & _DETAILS]
+    return (
+        not fields.keys() <= _KNOWN
+        or any(isinstance(value, dict) for key, value in fields.items() if key in _THOUGHTS)
+        or any(isinstance(value, int | float) for value in details)
+        or (bool(details) and not has_reply)
+    )
 
 
 def _is_message(fields: dict[str, object]) -> bool:
@@ -202,7 +239,16 @@ def _cite(answer: str, fields: dict[str, object]) -> str:
 
 
 def _list_numbers(value: object) -> list[str]:
-    """The numbers of sources that a value names; none of longer texts."""
-    items = value if isinstance(value, list) else [value]
-    named = [next(iter(item.values()), "") if isinstance(item, dict) else item for item in items]
-    return [found[1] for item in named if (found := _NUMBER.fullmatch(str(item)))]
+    """The numbers in a list of sources; none of titles, pages and days, nor of a count."""
+    items = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    return [number for item in items for number in _read_numbers(item)]
+
+
+def _read_numbers(item: object) -> list[str]:
+    """The numbers of sources that an item of a list consists of; of an object, that of its field."""
+    if isinstance(item, dict):
+        named = {tuple(_read_numbers(value)) for key, value in item.items() if _normalize(key) in _NUMBER_KEYS}
+        named.discard(())
+        return list(named.pop()) if len(named) == 1 else []
+    text = str(item)
+    return re.findall(r"\d+", text) if _NUMBERS.fullmatch(text) else []

@@ -152,3 +152,7 @@ async def test_a_long_delta_is_filtered_in_linear_time() -> None:
         return min(spent)
 
     assert await seconds(38_000) < 9 * await seconds(9_500)  # four times as long; sixteen if it were quadratic
+
+
+async def test_an_object_of_json_that_a_model_gave_as_its_answer_is_shown() -> None:
+    assert await filter_delta('{"type": "text", "text": "Hi"}') == '{"type": "text", "text": "Hi"}'

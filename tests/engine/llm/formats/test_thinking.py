@@ -82,7 +82,8 @@ MARKED = [
     f"<ant_thinking>{THOUGHT}</ant_thinking>Ada [1].",
     f"Thinking...\n{THOUGHT}\n...done thinking.\n\nAda [1].",
     f"Thinking Process:\n\n1. {THOUGHT}\n</think>\n\nAda [1].",
-    f"> **Thinking**\n> {THOUGHT}\n>\n> {THOUGHT}\n\nAda [1].",
+    f"> **Thinking...**\n> {THOUGHT}\n>\n> {THOUGHT}\n\nAda [1].",
+    f"> 💭 **Thinking**\n> {THOUGHT}\n\nAda [1].",
     f"*Thinking...*\n\n> {THOUGHT}\n\nAda [1].",
     f"<chain-of-thought>{THOUGHT}</chain-of-thought>Ada [1].",
     f"<my_thinking>{THOUGHT}</my_thinking>Ada [1].",
@@ -122,6 +123,8 @@ PLAIN = [
     "**Reasoning:** the mill is old.\n\nSo Ada repairs it [1].",
     "Ada said <plan>x</plan> [1].",
     "<details><summary>Costs</summary>Ada [1].</details>",
+    "> Reasoning:\n> the bridge is too old.\n\nThat is the quotation from the report [2].",
+    "> **Thoughts**\n> the bridge is too old.\n\nThat is the quotation from the report [2].",
     "**Answer:** Ada [1].",
     "<plan>Ada builds the mill [1].</plan>",
 ]

@@ -22,7 +22,7 @@ def unwrap(text: str, step: int) -> str:
         '\n```\n{ "Response": "Lit at \\"nine\\" [1]." }\n```\n',
         '{"question": "When?", "chain_of_thought": ["The diary.", "Nine?"], "final answer": "Lit at \\"nine\\" [1]."}',
         '{"thinking": "One line,\ntwo lines.", "answer": "Lit at \\"nine\\" [1]."',
-        '{"thinking": "The kiln", "answer": {"text": "Lit at \\"nine\\" [1]."}, "kiln": "old"}',
+        '{"cot": "The kiln was lit, an old diary says so too.", "reply": {"text": "Lit at \\"nine\\" [1]."}, "k": 1}',
         """{'gedanken': 'Das Buch.', 'antwort': 'Lit at "nine" [1].'}""",
         '{"思考": "窯の日記。", "回答": "Lit at \\"nine\\" [1]."}',
         '{"thoughts": "The diary [2] says so."}\n\nLit at "nine" [1].',
@@ -50,6 +50,24 @@ def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
         '{"reasoning": "high"}',
         '[{"type": "section", "text": {"type": "mrkdwn", "text": "nine"}}]',
         '{"answer": "nine"} is what it says.',
+        '{"answer": "nine"}\n\nis what it says.',
+        '```json\n{"answer": "Nine [1]."}\n```\nAsk Ada.',
+        '```json\n{"thinking": {"type": "enabled", "budget_tokens": 16000}}\n```\nPut this in the request [1].',
+        '```json\n{"thinking": "what the model thinks of it"}\n```\nThis is the shape [1].',
+        '{"reasoning": {"effort": "high"}}\n\nPut this in the request [1].',
+        '{"reasoning": "high"}\n\nPut this in the request [1].',
+        '{"thinking": {"type": "enabled"}, "content": "Hello [1]"}',
+        '{"response": "ok", "status": 200}\nThis is what the API returns.',
+        '{"response": "ok", "status": 200}',
+        '{"role": "assistant", "content": "Hi there"}\nThis is the shape.',
+        '{"type": "text", "text": "Hi there"}\n\nThis is the shape.',
+        '{"type": "task", "status": "open", "text": "Mend the roof [1]"}',
+        '{"question": "What is X?", "answer": "Y"}\na row of the test set',
+        '{"question": "What is X?", "answer": "Y"}\n{"question": "What is Z?", "answer": "V"}',
+        '[{"answer": "Y"}, {"answer": "V"}]',
+        '{"language": "de", "reply": "Hallo", "thought": "short", "temperature": 0.2, "max": 5}',
+        '{"answer": "No.", "explanation": "The mill is closed on Mondays [1]."}',
+        '{"summary": "Ada runs it [1].", "analysis": "It is old [2]."}',
         "```python\nprint(1)\n```",
         "",
         "{",
@@ -63,17 +81,34 @@ def test_an_object_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert unwrap('{"answer": "nine', 3) == "nine"
 
 
-def test_the_sources_of_an_answer_that_cites_nothing_are_cited() -> None:
-    listed = '["2", {"id": 3}, "[1]", "the diary of 2020 in the attic"]'
-    assert unwrap(f'{{"answer": "Lit at nine.", "citations": {listed}}}', 4) == "Lit at nine. [2][3][1]"
+@pytest.mark.parametrize(
+    ("listed", "cited"),
+    [
+        ('["2", {"id": 3}, "[1]", "the diary of 2020 in the attic"]', " [2][3][1]"),
+        ('["Source 2", "Quelle 3", "S1", "[1], [2]"]', " [2][3][1][1][2]"),
+        ('[{"page": 4, "id": 1}, {"number": "[2]", "title": "Plan 9"}]', " [1][2]"),
+        ('"1, 2"', " [1][2]"),
+        ('["Handbook, page 3", "Plan 2", "Abschnitt 2", "Seite 5", "5 May", "p. 4", "2020", "1.5"]', ""),
+        ('[{"page": 4}, {"source": "Handbook, page 3"}, {"id": 1, "number": 2}, true, null, 0.9]', ""),
+        ("3", ""),
+    ],
+)
+def test_an_answer_that_cites_nothing_cites_the_numbers_in_its_list_of_sources(listed: str, cited: str) -> None:
+    assert unwrap(f'{{"answer": "Lit at nine.", "citations": {listed}}}', 4) == f"Lit at nine.{cited}"
 
 
 def test_thoughts_without_an_answer_are_not_shown() -> None:
     assert not unwrap('{"thinking": "The kiln was lit at nine, which the diary says on its second page."}', 7)
 
 
-def test_what_follows_an_object_stays() -> None:
-    assert unwrap('```json\n{"answer": "Nine [1]."}\n```\nAsk Ada.', 7) == "Nine [1].\n\nAsk Ada."
+def test_what_follows_thoughts_and_an_answer_stays() -> None:
+    said = '```json\n{"thinking": "The diary [2] says so.", "answer": "Nine [1]."}\n```\nAsk Ada.'
+    assert unwrap(said, 7) == "Nine [1].\n\nAsk Ada."
+
+
+@pytest.mark.parametrize("said", ['{"role": "assistant", "content": "Hi"}', '[{"type": "text", "text": "Hi"}]'])
+def test_a_message_and_nothing_else_is_its_text(said: str) -> None:
+    assert unwrap(said, 7) == "Hi"
 
 
 def test_text_is_shown_at_once() -> None:
