@@ -105,6 +105,9 @@ class CheckHealth:
     """Get the state of the process that holds the data, within a bounded time."""
 
 
+ListedStatus = Literal["", "pending", "searchable", "indexed", "failed", "partial"]
+
+
 @dataclass(frozen=True, slots=True)
 class ListDocuments:
     """List the documents in scope with their status: those whose title or key has the words of `search`, of a `status`.
@@ -114,7 +117,7 @@ class ListDocuments:
     """
 
     search: str = ""
-    status: str = ""
+    status: ListedStatus = ""
     offset: int = 0
     limit: int = 0
     place: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,7 +27,10 @@ ChangedOption = Annotated[
 ]
 ProblemsOption = Annotated[bool, typer.Option("--problems", help="Also list what was not read, and why.")]
 SearchOption = Annotated[str, typer.Option("--search", help="Only those with these words in their title or key.")]
-StatusOption = Annotated[str, typer.Option("--status", help="pending, searchable, indexed or failed.")]
+StatusOption = Annotated[
+    Literal["pending", "searchable", "indexed", "failed", "partial"] | None,
+    typer.Option("--status", help="Only these; partial: of which something was not read."),
+]
 DaysOption = Annotated[int, typer.Option("--days", help="Number of days, with today.", min=1, max=366)]
 STATUS = RowCommand(
     "status",
@@ -79,7 +82,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
     add_command(app, "ingest", IngestOptions, ingest, INGEST_HELP)
     add_request(app, STATUS, space=(SpaceOption, ""), with_problems=(ProblemsOption, False))
-    add_request(app, DOCUMENTS, search=(SearchOption, ""), status=(StatusOption, ""))
+    add_request(app, DOCUMENTS, search=(SearchOption, ""), status=(StatusOption, None))
     add_request(app, USAGE, days=(DaysOption, 30))
     add_request(app, HEALTH)
     app.command("forget", help=FORGET_HELP)(forget)

@@ -69,7 +69,8 @@ def add_command(
 def add_request(app: typer.Typer, request: RowCommand, /, **asked: Any) -> None:
     """Add a command that performs the request of a row.
 
-    `asked`: by field of the request, its type with what typer shows of it, or a pair of that and a default.
+    `asked`: by field of the request, its type with what typer shows of it, or a pair of that and a default. Of None
+    the default is that of the request.
     """
     row = request.row or request.name
 
@@ -77,12 +78,14 @@ def add_request(app: typer.Typer, request: RowCommand, /, **asked: Any) -> None:
         from bot.capabilities.table import get_row  # noqa: PLC0415  - keeps --help fast
 
         space, as_json = values.pop("space", ""), values.pop("as_json", False)
-        made = get_row(row).request(**request.fixed, **values)
+        made = get_row(row).request(
+            **request.fixed, **{name: value for name, value in values.items() if value is not None}
+        )
         perform_request(context, lambda _: made, space=space, as_json=as_json, exit_code=request.exit_code)
 
     own = [build_parameter(name, *(kind if isinstance(kind, tuple) else (kind,))) for name, kind in asked.items()]
     shown = {"space": request.has_space and "space" not in asked, "as_json": request.has_json}
-    command.row = row  # type: ignore[attr-defined]
+    command.row, command.fixed = row, request.fixed  # type: ignore[attr-defined]
     general = [parameter for parameter in list_parameters(SpaceOptions) if shown[parameter.name]]
     _add(app, request.name, command, request.text, [*own, *general])
 

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import typer
 
 from bot.cli.options import RowCommand, add_request
-from bot.cli.runner import JsonOption, SpaceOption, perform_request
 
 WordsArgument = Annotated[
     str, typer.Argument(metavar="WORDS", help="Such as “somebody decides about the fence”.", show_default=False)
@@ -18,11 +17,15 @@ DocumentArgument = Annotated[
 ]
 SourceOption = Annotated[str, typer.Option(metavar="NAME", help="Of a source instead.", show_default=False)]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="As `contradictions` shows it.", show_default=False)]
+RightArgument = Annotated[
+    Literal["older", "newer"], typer.Argument(metavar="older|newer", help="Which is right.", show_default=False)
+]
 WATCH = RowCommand("watch", "List new messages about something from now on, with `threadlore watches`.")
 WATCHES = RowCommand("watches", "List what is watched, and the newest message of each.")
 UNWATCH = RowCommand("unwatch", "Watch something no more.")
 READERS = RowCommand("readers", "Say who could find a document or a source.")
 CONTRADICTIONS = RowCommand("contradictions", "List statements that disagree, neither of which replaced the other.")
+SETTLE = RowCommand("settle-contradiction", "Say which of two statements is right.")
 DISMISS = RowCommand("dismiss-contradiction", "Say that two statements do not disagree.")
 FAQ = RowCommand("faq", "Write a FAQ page in Markdown.")
 DECISIONS = RowCommand(
@@ -37,7 +40,7 @@ def register(app: typer.Typer) -> None:
     add_request(app, UNWATCH, subject=WatchArgument)
     add_request(app, READERS, document=(DocumentArgument, ""), source=(SourceOption, ""))
     add_request(app, CONTRADICTIONS)
-    app.command("settle-contradiction")(settle)
+    add_request(app, SETTLE, id=IdArgument, right=RightArgument)
     add_request(app, DISMISS, id=IdArgument)
     add_request(app, FAQ)
     add_request(
@@ -47,24 +50,8 @@ def register(app: typer.Typer) -> None:
         person=(Annotated[str, typer.Option("--from", help="Only of this person.")], ""),
         since=(Annotated[str, typer.Option("--since", help="Such as 2026-11-20 or 7d.")], ""),
         until=(Annotated[str, typer.Option("--until", help="As --since.")], ""),
-        state=(Annotated[Literal["", "open", "replaced"], typer.Option("--state", help="open or replaced.")], ""),
-        entry_kind=(Annotated[Literal["", "decision", "task"], typer.Option("--kind", help="decision or task.")], ""),
+        state=(Annotated[Literal["open", "replaced"] | None, typer.Option("--state", help="Only these.")], None),
+        entry_kind=(Annotated[Literal["decision", "task"] | None, typer.Option("--kind", help="Only these.")], None),
         limit=(Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most, the newest.")], 200),
         as_csv=(Annotated[bool, typer.Option("--csv", help="As comma-separated values.")], False),
     )
-
-
-def settle(
-    context: typer.Context,
-    id_: IdArgument,
-    right: Annotated[str, typer.Argument(metavar="older|newer", help="Which is right.", show_default=False)],
-    space: SpaceOption = "",
-    as_json: JsonOption = False,  # noqa: FBT002  - an option
-) -> None:
-    """Say which of two statements is right."""
-    from bot.capabilities.contradictions.requests import SettleContradiction  # noqa: PLC0415  - keeps --help fast
-
-    if right not in {"older", "newer"}:
-        raise typer.BadParameter("Say older or newer.")
-    request = SettleContradiction(id_, "older" if right == "older" else "newer")
-    perform_request(context, lambda _: request, space=space, as_json=as_json)

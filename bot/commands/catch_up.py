@@ -18,16 +18,18 @@ from bot.text.format import format_local, format_utc, parse_since, pluralize
 from bot.text.markdown import markdown_link, sanitize_inline
 from bot.text.speech.question_rules import is_small_talk
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
-from engine import Filters, Question
+from engine import Filters, Question, Source
+from engine.llm.offline.points.open_questions import asks
 from engine.llm.offline.points.weights import WeighedConversation, weigh_conversations
 from engine.models import Overview
+from engine.text.conversations.small_talk import is_small_talk as states_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, tzinfo
 
     from bot.commands.context import CommandContext
-    from engine import Context, Source
+    from engine import Context
     from engine.llm.offline.points.weights import PointKind
 
 DEFAULT_PERIOD = timedelta(days=1)
@@ -140,13 +142,20 @@ def _choose_conversations(weighed: Sequence[WeighedConversation]) -> list[Weighe
 
 
 def _without_small_talk(conversation: WeighedConversation) -> WeighedConversation:
-    """A conversation without messages that say nothing; whole if all are such."""
-    said = tuple(
-        source
-        for source in conversation.sources
-        if source.number in conversation.points or not (message_time(source) and is_small_talk(_message_text(source)))
-    )
-    return replace(conversation, sources=said) if said else conversation
+    """A conversation without messages that say nothing; whole if all are such.
+
+    A short message may answer a question: what follows one directly is kept, and later all but thanks and the like.
+    """
+    said, has_question, is_waiting = list[Source](), False, False
+    for source in conversation.sources:
+        text = _message_text(source)
+        if source.number in conversation.points or not (message_time(source) and is_small_talk(text)):
+            is_waiting = asks(text) or text.endswith(("?", "？"))
+            has_question = has_question or is_waiting
+        elif not is_waiting and (not has_question or states_nothing(text)):
+            continue
+        said.append(source)
+    return replace(conversation, sources=tuple(said)) if said else conversation
 
 
 def _message_text(source: Source) -> str:

@@ -14,7 +14,7 @@ from babel.numbers import format_decimal
 
 from bot.i18n import N_, get_language, gettext, ngettext
 from engine.errors import InvalidQuestion
-from engine.text.time_spans import parse_time_span
+from engine.text.time_spans import parse_leading_period, parse_time_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-TIME_HINT = N_("Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30.")
+TIME_HINT = N_(
+    "Use 90m, 2h, 3 days, today, yesterday, monday, last week (from its Monday), 2026-05-12 or 2026-05-12 09:30."
+)
 
 
 def pluralize(number: int, singular: str, plural: str = "") -> str:
@@ -127,9 +129,14 @@ def _parse_ago(text: str, now: datetime) -> datetime | None:
 
 
 def _parse_named(text: str, now: datetime) -> datetime | None:
-    """The start of what words name, as those of a question do: "yesterday", "letzte Woche", "12 mai"."""
-    span, rest = parse_time_span(text.split(), now)
-    return None if rest or ":" in text else span.since
+    """The start of the one time that words name, as those of a question do: "yesterday", "letzte Woche", "12 mai"."""
+    words = text.split()
+    span, rest = parse_time_span(words, now)
+    if rest or ":" in text or not span.since:
+        return None
+    lengths = [parse_leading_period(words[at:], now)[0] for at in range(len(words))]
+    first = next(at for at, length in enumerate(lengths) if length)
+    return span.since if first + lengths[first] == len(words) else None
 
 
 def _parse_iso_time(text: str, now: datetime) -> datetime | None:

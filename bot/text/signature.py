@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -20,12 +20,18 @@ def give_signature(function: Callable[..., Any], parameters: Iterable[Parameter]
 
 def list_parameters(options: type) -> Iterator[Parameter]:
     """The fields of a dataclass as parameters: its own, then those of the classes that it extends."""
-    defaults = {field.name: field.default for field in fields(options)}
+    defaults = {field.name: _get_default(field) for field in fields(options)}
     kinds = get_type_hints(options, include_extras=True)
-    for name in dict.fromkeys(name for each in options.__mro__ for name in vars(each).get("__annotations__", {})):
-        yield build_parameter(name, kinds[name], Parameter.empty if defaults[name] is MISSING else defaults[name])
+    for name in dict.fromkeys(name for base in options.__mro__ for name in vars(base).get("__annotations__", {})):
+        yield build_parameter(name, kinds[name], defaults[name])
 
 
 def build_parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
     """A parameter that is given by its name; `kind`: its type."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _get_default(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return Parameter.empty if field.default is MISSING else field.default

@@ -70,12 +70,6 @@ def _closest_pattern() -> re.Pattern[str]:
     )
 
 
-SEARCHED_WITH = N_(
-    "I searched with {filters}, as the question seems to say. Add `filter:none` to a question to search without that."
-)
-NOTHING_MATCHED = N_("Nothing was found with {filters}, so I searched without.")
-
-
 def describe_inferred_filters(inferred: InferredFilters) -> str:
     """The filters as they could be typed, and how to search without them; or that nothing matched them."""
     tokens = [format_filter("in", channel) for channel in inferred.channels]

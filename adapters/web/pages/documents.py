@@ -21,7 +21,7 @@ from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.maintenance.results import MyData
 from bot.capabilities.readers.requests import FindReaders
 from bot.capabilities.readers.results import ReadersFound
-from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, RememberMe
+from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, ListedStatus, RememberMe
 from bot.capabilities.results import Completed, DocumentList, Erased, ErasureRehearsal, Forgotten
 from bot.texts.overviews.readers import describe_own_readers
 
@@ -50,7 +50,7 @@ class Chosen(BaseModel):
     """Which documents are listed, as in the address of the page."""
 
     search: Annotated[str, Field(max_length=200)] = ""
-    status: Annotated[str, Field(max_length=20)] = ""
+    status: ListedStatus = ""
     place: Annotated[str, Field(max_length=2000)] = ""
     sort: Literal["newest", "oldest", "title", "length"] = "newest"
     offset: Annotated[int, Field(ge=0, le=10**9)] = 0

@@ -23,7 +23,7 @@ from adapters.web.uploads import FIELD, add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult, UploadResult
 from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
-from bot.capabilities.requests import ExportMyData, Forget, ListDocuments
+from bot.capabilities.requests import ExportMyData, Forget, ListDocuments, ListedStatus
 from bot.capabilities.results import (
     Completed,
     DocumentList,
@@ -62,7 +62,7 @@ async def list_documents(
     offset: Offset = 0,
     limit: Limit = 100,
     search: Annotated[str, Query(max_length=200, description="A part of the title or the key.")] = "",
-    status: Annotated[str, Query(max_length=20, description="pending, searchable, indexed or failed.")] = "",
+    status: Annotated[ListedStatus, Query(description="Only these; partial: of which something was not read.")] = "",
 ) -> DocumentsBody:
     """List the documents that the token can read, with their state."""
     found = await get_result(http, token, ListDocuments(search, status, offset, limit), DocumentList)

@@ -1,4 +1,4 @@
-"""Periods that are given by one word: a year, a month, a day or another time. Pure."""
+"""Periods that words name: a year, a month, a week, a day or another time. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None:
             following = (year + 1, 1) if not match[2] or month == 12 else (year, month + 1)
             end = datetime(*following, 1, tzinfo=now.tzinfo).astimezone(UTC)
             return datetime(year, month, 1, tzinfo=now.tzinfo).astimezone(UTC), end - MOMENT
-        if not value[:1].isdigit() and (named := parse_leading_period([value.casefold()], now)[1]):
+        words = value.casefold().split()
+        length, named = (0, None) if value[:1].isdigit() else parse_leading_period(words, now)
+        if named and length == len(words):
             return named[0].astimezone(UTC), named[1].astimezone(UTC)
         start = parse_since(value, now)
     except (ValueError, OverflowError, InvalidQuestion):

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -42,10 +43,28 @@ def test_a_command_of_a_row_asks_for_fields_of_its_request() -> None:
         for command in group.registered_commands if group else []:
             callback: Any = command.callback
             if row := getattr(callback, "row", ""):
-                asked = {parameter.name for parameter in _get_parameters(callback)} - {"context", "space", "as_json"}
-                assert asked <= {field.name for field in fields(rows[row].request)}, row
+                asked = {parameter.name for parameter in _get_parameters(callback)}
+                own = {field.name: field for field in fields(rows[row].request)}
+                assert asked - {"context", "space", "as_json"} <= own.keys(), row
+                required = {name for name, each in own.items() if each.default is each.default_factory is MISSING}
+                assert required <= asked | callback.fixed.keys(), row
                 found += 1
     assert found > 25
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        ("decisions --kind nope", "'decision', 'task'"),
+        ("decisions --state nope", "'open', 'replaced'"),
+        ("documents --status nope", "'pending', 'searchable', 'indexed', 'failed', 'partial'"),
+        ("settle-contradiction x nope", "'older', 'newer'"),
+    ],
+)
+def test_another_choice_is_refused_with_those_that_there_are(words: str, choices: str) -> None:
+    refused = CliRunner().invoke(app, words.split(), env={"COLUMNS": "400"})
+    assert refused.exit_code == 2
+    assert f"'nope' is not one of {choices}." in refused.output
 
 
 def _get_parameters(callback: Any) -> list[Any]:

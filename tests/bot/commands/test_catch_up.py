@@ -176,6 +176,24 @@ async def test_without_a_model_room_is_kept_for_what_matters(workspace: Workspac
     assert len(decisions) > 12  # of whole conversations there would be 4
 
 
+async def test_without_a_model_a_word_that_answers_a_question_is_shown(workspace: Workspace) -> None:
+    workspace.context = workspace.bot.context
+    lines = (
+        "The mill is empty.",
+        "ok",
+        "Do we sell the mill to Krone for 40000?",
+        "no",
+        "Can the roof wait until May?",
+        "I will ask Krone.",
+        "yes please",
+        "thanks!",
+    )
+    await post_busy_days(workspace, windows=1, size=len(lines), special={0: lines})
+    _, *shown = (await workspace.text("bob", "catch-up 3 days")).splitlines()
+    quoted = [line.rpartition(": ")[2] for line in shown if line.lstrip().startswith("- ")]
+    assert quoted == [sanitize_inline(line) for line in (*lines[:1], *lines[2:7])]
+
+
 @pytest.mark.parametrize(
     ("zone", "now", "words", "since"),
     [

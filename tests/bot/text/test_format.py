@@ -20,6 +20,12 @@ EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that
         ("3 days ago", "2026-11-17 15:30"),
         ("week", "2026-11-13 15:30"),
         ("last week", "2026-11-09 00:00"),
+        ("since last week", "2026-11-09 00:00"),
+        ("la semana pasada", "2026-11-09 00:00"),
+        ("semana passada", "2026-11-09 00:00"),
+        ("aujourd'hui", "2026-11-20 00:00"),
+        ("月曜日", "2026-11-16 00:00"),
+        ("on 12 May 2026", "2026-05-12 00:00"),
         ("letzte Woche", "2026-11-09 00:00"),
         ("la semaine dernière", "2026-11-09 00:00"),
         ("先週", "2026-11-09 00:00"),
@@ -48,6 +54,15 @@ def test_another_word_is_refused_with_examples(words: str) -> None:
     with pytest.raises(InvalidQuestion) as caught:
         parse_since(words, NOW)
     assert "yesterday" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "words", ["monday to friday", "friday 2026-05-12", "friday since 2026-05-12", "until friday", "lunes hasta viernes"]
+)
+def test_words_for_two_times_or_an_end_are_refused(words: str) -> None:
+    with pytest.raises(InvalidQuestion, match="not a time that I understand") as caught:
+        parse_since(words, NOW)
+    assert "last week" in caught.value.hint
 
 
 def test_the_future_cannot_be_missed() -> None:

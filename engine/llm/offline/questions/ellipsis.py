@@ -52,7 +52,12 @@ _THING_PRONOUN = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
 # Asks for a name, which the answer tells: "who builds it", "which company", "what is it called".
 _ASKS_NAME = re.compile(
     r"\b(?:who|whom|which|wer|wen|wem|welche\w*|quién(?:es)?|quien(?:es)?|cuál(?:es)?|qui|quels?|quelles?|quem|qual|quais"
-    r"|called|named|heißt|llama|appelle|chama)\b|谁|誰|どの|哪",
+    r"|called|named|heißt|llama|appelle|chama|names?|namen|nombres?|noms?|nomes?)\b|谁|誰|どの|哪|名前|名称|名字",
+    re.IGNORECASE,
+)
+# Those who act, whom an answer names: "when do they deliver it", "wann liefern sie".
+_ACTORS = re.compile(
+    r"\b(?:they|them|theirs?|(?-i:sie|ihnen|deren|ihre?[nmrs]?)|ils|elles|eux|leurs?|ell[oa]s|el[ea]s|del[ea]s)\b",
     re.IGNORECASE,
 )
 _BEFORE_QUESTION = re.compile(r"(?:[!?…]|(?<=[^\W\d_]{3})\.)\s+(?=[^\W\d_a-zà-ÿ]|¿)")
@@ -82,6 +87,11 @@ def stands_for_noun(question: str) -> bool:
 def means_thing(question: str) -> bool:
     """Whether a pronoun cannot mean a person, or stands for what the question before was about."""
     return bool(_THING_PRONOUN.search(question)) or has_object_pronoun(question)
+
+
+def means_actors(question: str) -> bool:
+    """Whether a pronoun may mean several people, or a company."""
+    return bool(_ACTORS.search(question))
 
 
 def drop_owners(words: list[str]) -> list[str]:

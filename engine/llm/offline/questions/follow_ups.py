@@ -32,6 +32,7 @@ from engine.llm.offline.questions.ellipsis import (
     find_last_question,
     has_object_pronoun,
     lacks_subject,
+    means_actors,
     means_thing,
     stands_for_noun,
 )
@@ -58,7 +59,8 @@ _REFERENCES = re.compile(
     r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
     r"|\b(?:the two|die beiden|l[oa]s dos|les deux|os dois|as duas|you (?:just )?(?:mentioned|listed|named))\b"
     r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles"
-    rf"|dele|dela|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|{GERMAN_THERE}",
+    rf"|dele|dela|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|{GERMAN_THERE}"
+    r"|\bqu['’]ils\b|\A(?:quand|où|comment|combien|pourquoi|que) \w+?(?:-t)?-(?:ils?|elles?)\b",
     re.IGNORECASE,
 )
 _DEGREE = re.compile(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
@@ -314,7 +316,8 @@ def _resolve_reference(question: str, former: Exchange) -> str:
     people = () if means_thing(fragment) and (subject or topics.things) else topics.people[:1]
     asked_of = [name for name in topics.things if name in former.question]
     told = () if subject and not asks_name(former.question) else topics.things
-    things = [name for name in asked_of or told if people or name not in topics.people]
+    acting = topics.organizations if means_actors(fragment) else ()
+    things = [name for name in (*acting, *(asked_of or told)) if people or name not in topics.people]
     return _append(question, [*people, *things[:_MAX_CARRIED], *subject, *asked])
 
 
@@ -343,11 +346,13 @@ def _append(question: str, parts: Iterable[str]) -> str:
 class Topics:
     """The names of an answer and its question, those most mentioned first; ties in order of appearance.
 
-    `people` and `things` are those whom quotations and the question name, `speakers` those who are quoted.
+    `people` and `things` are those whom quotations and the question name, `organizations` those of the things that
+    act, `speakers` those who are quoted.
     """
 
     people: tuple[str, ...]
     things: tuple[str, ...]
+    organizations: tuple[str, ...]
     speakers: tuple[str, ...]
 
     @classmethod
@@ -360,7 +365,8 @@ class Topics:
         found, near = _find_names((quoted, exchange.question), facts), _find_names((first, exchange.question), facts)
         people = (name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
         things = (name.name for name in near if name.type != "person")
-        return cls(_by_frequency(people), _by_frequency(things), _by_frequency(speakers))
+        acting = (name.name for name in near if name.type == "organization")
+        return cls(*map(_by_frequency, (people, things, acting, speakers)))
 
     def choose_person(self, question: str) -> str:
         """The person whom a pronoun means: named, else a new name of the answer, else who is quoted."""

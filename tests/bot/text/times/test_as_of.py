@@ -124,7 +124,28 @@ def test_an_option_gives_a_day_in_any_words(words: str) -> None:
     assert parse_as_of(words, NOW).day == date(2026, 5, 3)
 
 
-@pytest.mark.parametrize("words", ["the harvest", "3 May and later", "?"])
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("last week", date(2026, 11, 15)),
+        ("last month", date(2026, 10, 31)),
+        ("last year", date(2025, 12, 31)),
+        ("this week", date(2026, 11, 20)),
+        ("last Monday", date(2026, 11, 16)),
+        ("yesterday", date(2026, 11, 19)),
+        ("May", date(2026, 5, 31)),
+        ("May 2025", date(2025, 5, 31)),
+        ("letzte Woche", date(2026, 11, 15)),
+    ],
+)
+def test_an_option_means_what_the_same_words_mean_in_a_question(words: str, day: date) -> None:
+    asked, _ = find_as_of(f"Who runs the ferry as of {words}?", NOW)
+    assert parse_as_of(words, NOW) == asked
+    assert asked is not None
+    assert asked.day == day
+
+
+@pytest.mark.parametrize("words", ["the harvest", "3 May and later", "last week and later", "?"])
 def test_an_option_that_gives_no_day_is_refused(words: str) -> None:
     with pytest.raises(InvalidQuestion, match="I do not know the day"):
         parse_as_of(words, NOW)

@@ -9,6 +9,7 @@ from engine.llm.offline.questions.ellipsis import (
     find_last_question,
     has_object_pronoun,
     lacks_subject,
+    means_actors,
     means_thing,
     stands_for_noun,
 )
@@ -50,6 +51,13 @@ def test_pronouns_and_demonstratives_are_told_apart() -> None:
     assert not stands_for_noun("le refuge de Brest ?")
 
 
+def test_pronouns_for_several_or_a_company_are_known() -> None:
+    assert all(
+        map(means_actors, ("when do they come?", "wann liefern sie?", "quand livrent-ils ?", "e o preço deles?"))
+    )
+    assert not any(map(means_actors, ("is it open?", "können Sie das sagen?", "where does he live?")))
+
+
 def test_what_owns_the_first_noun_is_kept() -> None:
     assert drop_owners(["cuota", "del", "refugio", "de", "Teruel"]) == ["refugio", "Teruel"]
     assert drop_owners(["refugio", "de", "Teruel"]) == ["refugio", "Teruel"]
@@ -69,4 +77,7 @@ def test_a_message_ends_with_its_question(text: str, question: str) -> None:
 
 def test_some_questions_ask_for_a_name() -> None:
     assert all(map(asks_name, ("Who builds it?", "welche Firma baut es?", "qui paie ?", "誰が払うの")))
+    assert all(
+        map(asks_name, ("What is its name?", "Wie lautet der Name?", "quel est le nom ?", "o nome dela?", "名前は？"))
+    )
     assert not any(map(asks_name, ("When does it open?", "wie hoch ist er?", "c'est combien ?")))

@@ -59,6 +59,9 @@ REPLACED = (
 SAW = exchange("Was kostet die Säge Bora?", "Die Säge Bora kostet 90 Euro.")
 PRESS = exchange("窯ホムラの価格は？", "窯ホムラの価格は9万円です。")
 CARE = exchange("How do I care for the mill wheel?", "Grease it, says the Rood Vintage Journal in Southeast Ghent.")
+TOOL = exchange("What is the name of the new tool?", "The new tool is Voltara.")
+ROOF = exchange("What did we decide about the roof?", "We take slate from Krone GmbH, says the Rood Journal.")
+TOIT = exchange("Qui livre le toit ?", "Krone GmbH livre l'ardoise.")
 LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
 
 
@@ -106,6 +109,11 @@ LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim."
         (MILL, "What is the difference between the two?", "mill, rose7"),
         # Names that an answer mentions in passing are not what is asked of.
         (CARE, "How much does it cost?", "mill"),
+        # The answer's own name, if it was asked for, or for those who act.
+        (TOOL, "What does it cost?", "Voltara, new"),
+        (ROOF, "When do they deliver it?", "Krone GmbH, roof"),
+        (ROOF, "What does it cost?", "roof"),
+        (TOIT, "Quand livrent-ils ?", "Krone GmbH, toit"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the ladder?", "price"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the owner?", "pump"),
     ],
