@@ -148,8 +148,8 @@ class CitationRewriter(StreamRewriter):
         content, before = self.buffer[opening.end() : edge.start()], self.buffer[at : self.skip_spaces(at)]
         if content in DROPPED_MARKS:
             return RewriteStep(edge.end(), before + self.render_citations("", []))
-        if self.copied.has_bracket(content):  # in plain brackets a reader would take it for a citation
-            return RewriteStep(edge.end(), f"{before}({content})")
+        if self.copied.has_bracket(content):
+            return self.rewrite_copied(at, opening, edge, final=final)
         cited = self.parse_numbers(content)
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
@@ -161,6 +161,17 @@ class CitationRewriter(StreamRewriter):
         if len(cited) == 1 and (found := RANGE_TAIL.match(self.buffer, end)) and int(found[1]) in self.given_numbers:
             cited, end = self.list_given([(cited[0], max(cited[0], int(found[1])))]), found.end()
         return RewriteStep(end, self.render_citations(before, cited))
+
+    def rewrite_copied(
+        self, at: int, opening: re.Match[str], edge: re.Match[str], *, final: bool
+    ) -> RewriteStep | None:
+        """Write a quoted bracket in parentheses, because a reader takes plain ones for a citation; a link stays one."""
+        if edge.end() == len(self.buffer) and not final:
+            return None
+        if self.buffer.startswith("(", edge.end()):
+            return RewriteStep(opening.end(), self.buffer[at : opening.end()])
+        before, content = self.buffer[at : self.skip_spaces(at)], self.buffer[opening.end() : edge.start()]
+        return RewriteStep(edge.end(), f"{before}({content})")
 
     def depends_on_rest(self, at: int, opening: re.Match[str], edge: re.Match[str], cited: list[int]) -> bool:
         """Whether text to come may make a citation an index, or the start of a range."""

@@ -302,3 +302,9 @@ def test_a_bracket_with_a_label_that_a_source_contains_is_quoted(bracket: str) -
 @pytest.mark.parametrize("line", ["Sources used: 2\n\nIt was cold.", "**Quellenangaben:** 2", "> Fontes citadas: 2"])
 def test_a_phrase_at_the_end_of_a_paragraph_is_a_citation(line: str) -> None:
     assert cite(f"{KILN}.\n{line}")[1] == cite(f"{KILN}.\n{line}", step=1)[1] == (2,)
+
+
+@pytest.mark.parametrize("step", [1, 1000])
+def test_a_link_with_such_a_label_stays_a_link(step: int) -> None:
+    link = "See [Doc 2](https://kiln.example/2) there."
+    assert cite(link, link, step=step) == (link, ())
