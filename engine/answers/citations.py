@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.answers.citing.copied import CopiedNumbers
 from engine.answers.citing.number_list import read_bracket, read_timed
 from engine.answers.citing.places import begins_index, is_index, is_numbered_thing, is_variable
 from engine.answers.citing.source_list import SourceListFilter
@@ -64,8 +65,9 @@ class CitationFilter:
         given, texts, titles = frozenset(numbers), tuple(texts), tuple(titles)
         self.source_list = SourceListFilter(given, titles)
         self.wrapped = WrappedCitations(given)
-        self.spellings = SpellingRewriter(given, (*texts, *titles, question))
-        self.rewriter = CitationRewriter(given)
+        copied = CopiedNumbers((*texts, *titles, question))
+        self.spellings = SpellingRewriter(given, copied)
+        self.rewriter = CitationRewriter(given, copied)
         self.link_filter = LinkFilter.from_texts(texts, question, titles)
 
     @property
@@ -89,13 +91,14 @@ class CitationFilter:
 
 
 class CitationRewriter(StreamRewriter):
-    """Renumber citations and remove invalid ones."""
+    """Renumber citations and remove invalid ones. A labeled one that a source contains is quoted, in parentheses."""
 
     special = re.compile(rf"[ \t\u00a0\\&`{re.escape(OPENING_BRACKETS)}]")
 
-    def __init__(self, given_numbers: frozenset[int], *, certain: bool = True) -> None:
+    def __init__(self, given_numbers: frozenset[int], copied: CopiedNumbers, *, certain: bool = True) -> None:
         super().__init__(certain=certain)
         self.given_numbers = given_numbers
+        self.copied = copied
         self.new_numbers: dict[int, int] = {}
         self.in_text_bracket = False  # after a plain bracket that is not closed
         self.has_index = False  # in this line
@@ -118,7 +121,7 @@ class CitationRewriter(StreamRewriter):
     def rewrite_code(self, code: str, *, certain: bool) -> str:
         if certain:
             return code
-        inner = CitationRewriter(self.given_numbers, certain=False)
+        inner = CitationRewriter(self.given_numbers, self.copied, certain=False)
         inner.new_numbers = self.new_numbers
         return inner.feed(code) + inner.close()
 
@@ -145,6 +148,8 @@ class CitationRewriter(StreamRewriter):
         content, before = self.buffer[opening.end() : edge.start()], self.buffer[at : self.skip_spaces(at)]
         if content in DROPPED_MARKS:
             return RewriteStep(edge.end(), before + self.render_citations("", []))
+        if self.copied.has_bracket(content):
+            return self.rewrite_copied(at, opening, edge, final=final)
         cited = self.parse_numbers(content)
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
@@ -156,6 +161,17 @@ class CitationRewriter(StreamRewriter):
         if len(cited) == 1 and (found := RANGE_TAIL.match(self.buffer, end)) and int(found[1]) in self.given_numbers:
             cited, end = self.list_given([(cited[0], max(cited[0], int(found[1])))]), found.end()
         return RewriteStep(end, self.render_citations(before, cited))
+
+    def rewrite_copied(
+        self, at: int, opening: re.Match[str], edge: re.Match[str], *, final: bool
+    ) -> RewriteStep | None:
+        """Write a quoted bracket in parentheses, because a reader takes plain ones for a citation; a link stays one."""
+        if edge.end() == len(self.buffer) and not final:
+            return None
+        if self.buffer.startswith("(", edge.end()):
+            return RewriteStep(opening.end(), self.buffer[at : opening.end()])
+        before, content = self.buffer[at : self.skip_spaces(at)], self.buffer[opening.end() : edge.start()]
+        return RewriteStep(edge.end(), f"{before}({content})")
 
     def depends_on_rest(self, at: int, opening: re.Match[str], edge: re.Match[str], cited: list[int]) -> bool:
         """Whether text to come may make a citation an index, or the start of a range."""

@@ -24,6 +24,9 @@ UNDATED = "undated"
 MIDNIGHT = day_time()
 SHORT_TEXT = 1_000  # characters of a passage that is rendered once
 MAX_RENDERED = 4_096  # such passages: those of twenty questions
+CONTINUED = "…"  # begins the head of a source whose title stands above it; no title or name begins with it
+_MARK_LIKE = re.compile(r"\A[\W_]*?(?:[…⋯‥︙]|\.{2})[\s,.…⋯‥︙]*")
+_PART_END = re.compile(r"\s?[›,]")
 _MESSAGE_HEAD = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,100}}): ")
 
 
@@ -45,7 +48,7 @@ def render_source(source: Source, above: Source | None = None) -> str:
     """A source as the model sees it: `[n] (title, label, author, date) text`; only its first line begins with [.
 
     Each part appears once: parts contained in another part are left out, and so is a message head that repeats them.
-    Below a source of the same document, `above`, there is no title, and no day if it is the same.
+    Below a source of the same document, `above`, a mark stands for the title, and there is no day if it is the same.
     """
     parts = _Parts(source.title, source.label, source.author, source.time)
     shared_day = None
@@ -57,12 +60,13 @@ def render_source(source: Source, above: Source | None = None) -> str:
 
 def _render_passage(parts: _Parts, text: str, shared_day: str | None) -> str:
     """A source without its number; `shared_day`: that of the source above, None below another document."""
-    head = _render_head(parts)
+    is_continued = shared_day is not None and bool(parts.label or parts.author)
+    head = _render_head(parts._replace(title="") if is_continued else parts)
     repeated = _MESSAGE_HEAD.match(text)
     if repeated and all(_contains_words(part, head) for part in repeated.groups()):
         text = text[repeated.end() :]
-    if shared_day is not None and (parts.label or parts.author):
-        head = _shorten_day(_render_head(parts._replace(title="")), shared_day)
+    if is_continued:
+        head = f"{CONTINUED}, {_shorten_day(head, shared_day or '')}"
     return f"({head}) {indent_lines(text)}"
 
 
@@ -73,8 +77,13 @@ def _render_short_passage(parts: _Parts, text: str, shared_day: str | None) -> s
 
 def _render_head(parts: _Parts) -> str:
     date = _format_date(parts.time) if parts.time else UNDATED
-    head = _join_distinct([join_words(part) for part in (parts.title, parts.label, parts.author, date)])
+    head = _join_distinct([_read_part(part) for part in (parts.title, parts.label, parts.author, date)])
     return re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", head, count=1) if ":" in date else head
+
+
+def _read_part(text: str) -> str:
+    """A title or name on one line, without what looks like the mark of a source that continues another one."""
+    return _MARK_LIKE.sub("", join_words(text))
 
 
 def _shorten_day(head: str, day: str) -> str:
@@ -95,18 +104,24 @@ def _format_date(moment: datetime) -> str:
 
 
 def _join_distinct(parts: Sequence[str]) -> str:
-    """Join the parts, without those that another part contains."""
-    kept = [
-        part
-        for place, part in enumerate(parts)
-        if part
-        and not any(
-            _contains_words(part, other) and (len(other) > len(part) or at < place)
-            for at, other in enumerate(parts)
-            if at != place
-        )
-    ]
+    """Join the parts, without those that another part contains; the first, a title, must begin it as a whole part."""
+    kept = [part for place, part in enumerate(parts) if part and not _is_repeated(place, parts)]
     return ", ".join(kept)
+
+
+def _is_repeated(place: int, parts: Sequence[str]) -> bool:
+    """Whether a longer part, or an equal one before it, contains the part at this place."""
+    part = parts[place]
+    contains = _contains_words if place else _begins_with
+    return any(
+        contains(part, other) and (len(other) > len(part) or at < place)
+        for at, other in enumerate(parts)
+        if at != place
+    )
+
+
+def _begins_with(title: str, text: str) -> bool:
+    return text.startswith(title) and _PART_END.match(text, len(title)) is not None
 
 
 def _contains_words(part: str, text: str) -> bool:

@@ -26,20 +26,24 @@ NAME_START = re.compile(rf"(?:{'|'.join(map(re.escape, _STARTS))})\Z", re.IGNORE
 PARTIAL_NAMED = re.compile(
     rf"(?:{'|'.join(map(re.escape, BY_LENGTH))})(?:{_COLON}|{_EMPHASIS}\s?(?:#|n[or]?\.?\s?)?)"
     rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{WORD_LOOKAHEAD}}})?\Z",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 _OTHER_END = re.compile(
     r"[A-Za-z0-9%°]|_\w|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des?|del|du|da|do|dos|das|der|di)\s[^\W\d]|\sd['’][^\W\d]|\s(?:fois|veces|vezes|[Mm]al|times)\b|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
 )
+_LAST_LINE = re.compile(  # the start of one, but no point of a list and no line of a table of facts
+    r"(?:\A|(?:[.!?…。！？][)*_\"'”»]{0,3}|\])[ \t]*\n|\n[ \t]*\n)[ \t>]*[*_]{0,3}\Z"
+)
+_PARAGRAPH_END = re.compile(r"[*_.。]{0,4}[ \t]*(?:\n[ \t]*(?:\n|\Z)|\Z)")
 
 
-def is_named_source(found: re.Match[str], before: str, line: str, behind: str) -> bool:
-    """Whether such words cite: `before` ends before them, as does their `line`; `behind` follows them.
+def is_named_source(found: re.Match[str], before: str, behind: str) -> bool:
+    """Whether such words cite: `before` ends before them, `behind` follows them.
 
     "Source: 2" ends a line; "Source: 2 pages" counts pages.
     """
     label, has_colon = found["label"].casefold(), found["gap"].strip(" *_") in {":", "："}
     if read_last_word(before) in THING_WORDS or _OTHER_END.match(behind) or (has_colon and not ends_sentence(behind)):
         return False
-    begins_line = has_colon and not line.strip(" \t*_-•#>")
-    return label in SOURCE_WORDS or (begins_line and label in SOURCE_PHRASES) or is_reported(before, behind)
+    is_last = has_colon and _LAST_LINE.search(before) is not None and _PARAGRAPH_END.match(behind) is not None
+    return label in SOURCE_WORDS or (is_last and label in SOURCE_PHRASES) or is_reported(before, behind)

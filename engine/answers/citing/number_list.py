@@ -179,7 +179,7 @@ class _ListReader:
             self._is_loose = True
         elif self._last in {"label", "see", "article"} and sign in _AFTER_LABEL:
             pass
-        elif sign in "#№@" and (self._is_bracketed or self._is_labeled) and self._last != "number":
+        elif sign in "#№" and (self._is_bracketed or self._is_labeled) and self._last != "number":
             self._is_labeled = True
         elif sign != "^":
             return False

@@ -8,10 +8,9 @@ Everything else stays as it is. What is written is checked and renumbered like a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from engine.answers.citing.copied import SUPERSCRIPTS, CopiedNumbers
 from engine.answers.citing.named import BY_LENGTH, NAME_START, NAMED, PARTIAL_NAMED, WORD_LOOKAHEAD, is_named_source
 from engine.answers.citing.number_list import may_become_list, read_list
 from engine.answers.citing.places import (
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 MAX_RANGE = 40  # numbers between raised ones
 LOOKAHEAD = 8  # characters after a number that decide what it means
 
-SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
 _SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧⁻][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
 _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
@@ -87,8 +85,6 @@ _SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _NUMBERS = re.compile(r"\d+")
 _RUN = re.compile(rf"(⁻?)([{SUPERSCRIPTS}]+)")
-_COPIED = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
-_COPIED_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, BY_LENGTH))})\s?\d{{1,4}}", re.IGNORECASE)
 
 
 class _Rewriter(Protocol):
@@ -98,7 +94,7 @@ class _Rewriter(Protocol):
 
 
 class SpellingRewriter(StreamRewriter):
-    """First stage: write citations of other spellings as `[1]`. `texts`: what sources, titles and the question say."""
+    """First stage: write citations of other spellings as `[1]`, but for what the answer copies from its sources."""
 
     special = re.compile(
         rf"[`(（^<{{$\\|\ue200{SUPERSCRIPTS}⁽{CIRCLED}]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
@@ -106,21 +102,14 @@ class SpellingRewriter(StreamRewriter):
         re.IGNORECASE,
     )
 
-    def __init__(self, given_numbers: frozenset[int], texts: Iterable[str] = ()) -> None:
+    def __init__(self, given_numbers: frozenset[int], copied: CopiedNumbers) -> None:
         super().__init__()
         self._given = given_numbers
-        self._texts = tuple(texts)
+        self._copied = copied
         self._columns = TableColumns()
         self._has_counter = False  # a number in parentheses of this line is no citation
         self._has_citation = False  # one is
         self._in_bracket = False  # after a square bracket of this line that is not closed
-
-    @cached_property
-    def _copied(self) -> frozenset[str]:
-        """Words with numbers that the sources contain; they are quoted, and cite nothing."""
-        found = {_squeeze(f"{match[1]}{match[2]}") for text in self._texts for match in _COPIED.finditer(text)}
-        labels = {_squeeze(match[0]) for text in self._texts for match in _COPIED_LABEL.finditer(text)}
-        return frozenset(found | labels)
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
         if self._in_bracket:  # the next stage reads all that is in brackets
@@ -174,7 +163,7 @@ class SpellingRewriter(StreamRewriter):
             return self._keep(at)
         if not final and self._is_near_end(found.end()):
             return None
-        is_named = listed.is_labeled and _squeeze(seen) not in self._copied
+        is_named = listed.is_labeled and not self._copied.has(seen)
         if listed.is_given(self._given) and (is_named or self._is_cited_parenthesis(found, listed)):
             self._has_citation = True
             return RewriteStep(found.end(), listed.render())
@@ -193,7 +182,7 @@ class SpellingRewriter(StreamRewriter):
 
     def _is_copied(self, before: str, written: str) -> bool:
         last = read_last_word(before)
-        return bool(last) and _squeeze(f"{last}{written}") in self._copied
+        return bool(last) and self._copied.has(f"{last}{written}")
 
     def _rewrite_circled(self, at: int, *, final: bool) -> RewriteStep | None:
         """Numbers in circles at the end of a clause; elsewhere they are points of a list."""
@@ -333,7 +322,7 @@ class SpellingRewriter(StreamRewriter):
             return self._keep(at)
         listed = read_list(found["list"], ())
         behind = self.buffer[found.end() : found.end() + WORD_LOOKAHEAD]
-        fits = _squeeze(found[0]) not in self._copied and is_named_source(found, self.tail, self.line, behind)
+        fits = not self._copied.has(found[0]) and is_named_source(found, self.tail, behind)
         if not fits or listed is None or not listed.is_given(self._given):
             return self._keep(at, len(found["label"]))
         gap = "" if is_han(found["label"][-1]) else " "
@@ -356,7 +345,3 @@ def _cite(found: re.Match[str], numbers: Iterable[int]) -> RewriteStep:
 def _list_words(text: str) -> list[str]:
     """The last words of a text, folded."""
     return [word.strip(".,;:!?*_\"'()").casefold() for word in text.split()[-12:]]
-
-
-def _squeeze(text: str) -> str:
-    return "".join(text.casefold().replace("（", "(").replace("）", ")").split())

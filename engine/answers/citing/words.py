@@ -12,14 +12,13 @@ SOURCE_WORDS = _words(
     "source sources quelle quellen fuente fuentes fonte fontes fonti bron bronnen källa källor źródło źródła источник",
     "источники 出典 出所 情報源 ソース 来源 來源 资料来源 資料來源 출처",
 )
-# At the start of a line, with a colon and numbers behind it, they name the sources of what stands above.
+# On the last line of a paragraph, with a colon and numbers behind it, they name the sources of what stands above.
+# A word like "reference" alone is none of them: there it mostly names the number of a file, or counts.
 SOURCE_PHRASES = frozenset((
     "sources used", "sources cited", "sources consulted", "source numbers", "source ids", "quellenangabe",
     "quellenangaben", "quellennachweis", "quellennachweise", "fuentes utilizadas", "fuentes citadas",
     "fuentes consultadas", "sources utilisées", "sources citées", "sources consultées", "fontes utilizadas",
-    "fontes citadas", "fontes consultadas", "citation", "citations", "reference", "references", "ref", "refs",
-    "referenz", "referenzen", "beleg", "belege", "referencia", "referencias", "référence", "références",
-    "referência", "referências", "参照", "参照元", "参考資料", "参考文献",
+    "fontes citadas", "fontes consultadas", "参照元",
 ))  # fmt: skip
 # Name a source if they stand in brackets or parentheses with its number.
 LABELS = SOURCE_WORDS | _words(
@@ -44,14 +43,8 @@ REPORTED_WORDS = MESSAGE_WORDS | _words(
 )
 # Name a source in square brackets only; elsewhere they are numbers of other things.
 NUMBER_WORDS = _words("no nr nº n° num number nummer número numéro 番号")
-BRACKET_LABELS = (
-    INLINE_LABELS
-    | NUMBER_WORDS
-    | _words(
-        "s n d id ids index note notes evidence footnote footnotes fn fussnote fussnoten",
-        "anmerkung anmerkungen nota notas 脚注 注 根拠",
-    )
-)
+# None of them names a note of the text ("note", "footnote") or a cell, a drug or a patent ("d").
+BRACKET_LABELS = INLINE_LABELS | NUMBER_WORDS | _words("s n id ids index 根拠")
 SEE_WORDS = _words(
     "see also cf siehe auch vgl vergleiche véase ver vea voir veja vide per from via as aus laut nach gemäß según",
     "selon segundo conforme",

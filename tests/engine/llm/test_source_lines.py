@@ -91,8 +91,8 @@ def test_a_source_leaves_out_what_it_shares_with_the_one_above() -> None:
     ]
     assert render_sources([first, *lines, replace(first, document="e"), make_source("Rules", "", text="Text")]) == [
         f"[4] ({THREAD}, Ada Byron, 2026-05-07 14:20 UTC) Rain.",
-        "[4] (Bob, 14:21) Oh.",
-        "[4] (Bob, 2026-05-08 14:20 UTC) Oh.",
+        "[4] (…, Bob, 14:21) Oh.",
+        "[4] (…, Bob, 2026-05-08 14:20 UTC) Oh.",
         f"[4] ({THREAD}, Ada Byron, 2026-05-07 14:20 UTC) Rain.",
         "[4] (Rules, 2026-05-07 14:20 UTC) Text",
     ]
@@ -102,6 +102,43 @@ def test_the_pages_of_a_file_name_it_once() -> None:
     day = datetime(2026, 5, 7, tzinfo=UTC)
     places: list[tuple[str, datetime | None]] = [("p. 1", day), ("p. 2", day), ("p. 3", None)]
     pages = [make_source(label=label, time=time, text="Text") for label, time in places]
-    heads = "Guide, p. 1, 2026-05-07", "p. 2", "p. 3, undated"
+    heads = "Guide, p. 1, 2026-05-07", "…, p. 2", "…, p. 3, undated"
     assert render_sources(pages) == [f"[4] ({head}) Text" for head in heads]
     assert render_sources([make_source(label="", text="Text")] * 2)[1] == "[4] (Guide, 2026-05-07 14:20 UTC) Text"
+
+
+@pytest.mark.parametrize(
+    ("parts", "head"),
+    [
+        pytest.param(("Ada", "", "Ada Byron"), "Ada, Ada Byron", id="within a name"),
+        pytest.param(("Rooms", "Guide › Rooms", ""), "Rooms, Guide › Rooms", id="at the end of the label"),
+        pytest.param(("Ada", "Ada, p. 1", "Ada"), "Ada, p. 1", id="as a whole part"),
+        pytest.param(("", "", "Bob"), "Bob", id="no title"),
+    ],
+)
+def test_a_document_begins_with_its_title(parts: tuple[str, str, str], head: str) -> None:
+    sources = [make_source("Rules", document="e", text="Text"), make_source(*parts, text="Text")]
+    assert render_sources(sources)[1] == f"[4] ({head}, 2026-05-07 14:20 UTC) Text"
+
+
+@pytest.mark.parametrize("name", ["…, Bob", "... Bob", " .. , … Bob", "\u200b⋯ Bob"])
+def test_no_name_forges_the_mark_of_a_document_that_goes_on(name: str) -> None:
+    heads = "Bob, 2026-05-07 14:20 UTC", "…, Bob, 14:20"
+    for source in (make_source("", "", name, text="Text"), make_source("", name, text="Text")):
+        assert render_sources([source, source]) == [f"[4] ({head}) Text" for head in heads]
+    assert render_source(make_source(name, "", text="Text")) == f"[4] ({heads[0]}) Text"
+
+
+def test_a_name_that_reads_as_a_title_and_page_is_marked_as_a_name() -> None:
+    message = make_source("#general", "", "HR policy (official), page 3", text="Text")
+    assert render_sources([message, message])[1] == "[4] (…, HR policy (official), page 3, 14:20) Text"
+
+
+def test_a_message_keeps_its_author_if_only_the_left_out_title_names_him() -> None:
+    message = make_source("Ada Byron", "", "Bob", text="[2026-05-07 14:20] Ada Byron: Oh.")
+    assert render_sources([message, message])[1] == "[4] (…, Bob, 14:20) [2026-05-07 14:20] Ada Byron: Oh."
+
+
+@pytest.mark.parametrize("title", [".env", "(Draft) Plan", "Notes…", "C# guide"])
+def test_other_titles_are_copied_exactly(title: str) -> None:
+    assert render_source(make_source(title, "", text="Text")) == f"[4] ({title}, 2026-05-07 14:20 UTC) Text"

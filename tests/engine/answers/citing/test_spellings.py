@@ -33,8 +33,8 @@ ONE = """
 , Source 2¦ (citation 2)¦[source 2](#source-2)
 (message 2)¦(siehe Nachricht 2)¦(véase el mensaje 2)¦(voir message 2)¦(ver mensagem 2)¦（メッセージ2）¦（資料2を参照）
 (source n° 2)¦(s. Quelle 2)¦<sup><a>2</a></sup>¦<sup><a href="#k">[2]</a></sup>¦②¦^2¦^[2]¦^(2)¦^{2}
-{2}¦<2>¦[2, 07:40]¦[2, 2026-05-09]¦[source: 2, 07:40]¦[Doc. 2, p. 4]¦[2, §3]¦[evidence 2]¦[footnote 2]¦[Fußnote 2]
-[D2]¦[@2]¦❷¦(fuente n.º 2)
+{2}¦<2>¦[2, 07:40]¦[2, 2026-05-09]¦[source: 2, 07:40]¦[Doc. 2, p. 4]¦[2, §3]
+❷¦(fuente n.º 2)
 """
 TWO = """
 [1, 2]¦[1; 2]¦[1|2]¦[1/2]¦[1+2]¦[1 2]¦[1 and 2]¦[1 und 2]¦[1 y 2]¦[1 et 2]¦[1 e 2]¦[1と2]¦[Sources 1 & 2]¦[S1, S2]
@@ -111,6 +111,10 @@ The kiln costs 5 bricks (5).¦Es brannte fünf ganze Tage (5).¦Sign for the kil
 La ficha va con el formulario (3).
 ① Light it. ② Wait.¦Do this: ① light it, ② wait.¦A hearth of 12 m^2.¦They sent 2 messages.¦Document 2 is lost.
 The letter went out with message 2 of the guild.
+価格は5円です[注2]。¦窯は九時です[脚注 3]。¦[Anmerkung 3]¦[Fußnote 2]¦[nota 2]¦[fn 2]¦[footnote 3]
+[Note 2]¦[note 3: kilns]
+The heat is in cell [D3].¦Vitamin [D3] helps.¦It is not new over [D1] and [D2].¦It is [Evidence 3] of the court file.
+The kiln runs build [@1].
 """
 
 
@@ -256,13 +260,51 @@ def test_a_label_with_a_number_on_its_own_line_is_a_citation() -> None:
         ("- Source: **2**", "- Source: **[1]**"),
         ("_Source: 2_", "_Source [1]_"),
         ("**出典：** 2", "**出典：** [1]"),
-        ("References: 2", "References [1]"),
+        ("Sources used: 2", "Sources used [1]"),
     ],
 )
 def test_a_label_that_stands_out_is_one_too(line: str, expected: str) -> None:
     assert cite(f"{KILN}.\n\n{line}") == cite(f"{KILN}.\n\n{line}", step=1) == (f"{KILN}.\n\n{expected}", (2,))
 
 
-@pytest.mark.parametrize("text", ["**Sources:** 2 pages of notes", "The book has references: 3"])
+COUNTED = """
+**Sources:** 2 pages of notes¦The book has references: 3¦- Referencia: 5 / - Precio: 12 EUR
+- Referenz: 4 / - Preis: 9 EUR
+Beleg: 3¦Ref: 5¦Reference : 5¦Référence : 5 / Prix : 12¦- Referência: 5¦**Citations:** 3¦Citation: 2¦Referenz: 4
+参照：3¦参考文献: 5¦- Kiln: 4 / - Sources cited: 5¦Kiln: 4 / Sources cited: 5¦Sources cited: 5 / Pages: 40
+References: 3¦Belege: 3¦参考資料：2
+"""
+
+
+@pytest.mark.parametrize("text", [each.replace(" / ", "\n") for each in spellings(COUNTED)])
 def test_a_label_with_a_count_is_text(text: str) -> None:
     assert cite(text) == cite(text, step=1) == (text, ())
+
+
+@pytest.mark.parametrize("text", ["- Quelle: 4 / - Preis: 9 EUR", "**Sources used:** 3", "Fuentes：2, 3"])
+def test_a_label_that_a_source_says_with_its_number_is_quoted(text: str) -> None:
+    text = text.replace(" / ", "\n")
+    assert cite(text)[1]
+    assert cite(text, "Quelle: 4", "Sources used: 3.", "Fuentes: 2, 3") == (text, ())
+
+
+@pytest.mark.parametrize(
+    "bracket", ["[Ref. 3]", "[Document 3]", "[文書３]", "[No. 3]", "[Source 9]", "[Beleg 3, 07:40]"]
+)
+def test_a_bracket_with_a_label_that_a_source_contains_is_quoted(bracket: str) -> None:
+    text, quoted = f"{KILN} {bracket}.", f"{KILN} ({bracket[1:-1]})."
+    assert cite(text)[0] != quoted
+    assert cite(text, f"as of {bracket}, cold", "[3]") == (quoted, ())
+    assert cite(text, f"as of {bracket}, cold", step=1) == (quoted, ())
+    assert cite(f"{KILN} [2 and 3].", "kilns [2 and 3], [see 2]")[1] == (2, 3)
+
+
+@pytest.mark.parametrize("line", ["Sources used: 2\n\nIt was cold.", "**Quellenangaben:** 2", "> Fontes citadas: 2"])
+def test_a_phrase_at_the_end_of_a_paragraph_is_a_citation(line: str) -> None:
+    assert cite(f"{KILN}.\n{line}")[1] == cite(f"{KILN}.\n{line}", step=1)[1] == (2,)
+
+
+@pytest.mark.parametrize("step", [1, 1000])
+def test_a_link_with_such_a_label_stays_a_link(step: int) -> None:
+    link = "See [Doc 2](https://kiln.example/2) there."
+    assert cite(link, link, step=step) == (link, ())

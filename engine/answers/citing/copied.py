@@ -1,0 +1,64 @@
+"""Tell whether an answer copies words with a number from its sources: then they are quoted, and cite nothing."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from engine.answers.citing.named import NAMED
+from engine.answers.citing.words import BRACKET_LABELS
+from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+_WORD = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
+_OPENING, _CLOSING = re.escape(OPENING_BRACKETS), re.escape(CLOSING_BRACKETS)
+_BRACKET = re.compile(rf"[{_OPENING}]([^{_OPENING}{_CLOSING}\n]{{1,80}})[{_CLOSING}]")
+_LABEL = re.compile(r"\W{0,4}([^\W\d_]{1,20})")
+_SAME = str.maketrans({"（": "(", "）": ")", "：": ":", "*": "", "_": ""})
+
+
+class CopiedNumbers:
+    """The numbers with words that texts contain; `texts`: what sources, titles and the question say."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = tuple(texts)
+
+    def has(self, written: str) -> bool:
+        """Whether a text says this word with its number, as "gate (1)", "Source 2" or "Reference: 5"."""
+        return _squeeze(written) in self._words
+
+    def has_bracket(self, content: str) -> bool:
+        """Whether a text has a bracket with this content, which begins with a word for sources: "[Ref. 3]"."""
+        seen = visible_text(content)
+        return _is_labeled(seen) and _squeeze(seen) in self._brackets
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_squeeze(words) for text in self._texts for words in _find_words(text))
+
+    @cached_property
+    def _brackets(self) -> frozenset[str]:
+        found = (visible_text(match[1]) for text in self._texts for match in _BRACKET.finditer(text))
+        return frozenset(map(_squeeze, filter(_is_labeled, found)))
+
+
+def _find_words(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        yield f"{match[1]}{match[2]}"
+    for match in NAMED.finditer(text):
+        yield match[0]
+        yield text[match.start() : match.start("list")] + re.split(r"\D", match["list"], maxsplit=1)[0]
+
+
+def _is_labeled(seen: str) -> bool:
+    label = _LABEL.match(seen)
+    return label is not None and label[1].casefold() in BRACKET_LABELS
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.casefold().translate(_SAME).split())
