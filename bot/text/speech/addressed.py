@@ -32,7 +32,7 @@ from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.weights import classify
 from bot.text.speech.mentions import MENTION, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
-from bot.text.speech.unspaced_questions import is_unspaced, states_unspaced
+from bot.text.speech.unspaced_questions import is_unspaced, names_value, states_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -263,7 +263,7 @@ def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:
     is_cleft = words[0] in phrases.QUESTION_WORDS and not _CLEFT.isdisjoint(words[2:])  # "quem constrói é o Brandt"
     if not is_cleft and (is_question_sentence(sentence) or not _WANTING.isdisjoint(words[:5])):
         return False
-    if _is_declarative(sentence) or is_unspaced("".join(words)):
+    if _is_declarative(sentence) or names_value("".join(words)):
         return True
     if words[0] in _IMPERATIVES or (not is_cleft and not phrases.QUESTION_WORDS.isdisjoint(words[:2])):
         return False

@@ -65,7 +65,10 @@ statement: sent, the crate is with Ilse | verschickt, Kiste bei Ilse | not 30 bu
 statement: nicht 30, sondern 35 Lampen
 statement: Rolf, not Ralf | Rolf statt Ralf | c'est Rolf, pas Ralf | Rolf en vez de Ralf | lamps ordered today
 statement: Dach heute repariert | faltan dos lámparas | two crates missing | von Ilse unterschrieben
-statement: 塔が壊れた、修理中
+statement: 塔が壊れた、修理中 | いいえ、木曜 | 違う、490ユーロ | いや、木曜日の3時 | 不对，周四 | 其实是周四
+question: 違う、青い方を見せて | 違います、もう一度探して | いや、別のマニュアルを教えて | いや、鍵を持ってる人
+question: 違う、保証の話 | いいえ、要約してください | 違う、もっと短く | 不对，再找一次 | 其实我要蓝色的泵
+question: 不是，给我看蓝色的 | 不对，我问的是泵
 question: closed gates of the mill | moved crates | ordered by whom | price of crate 4 now | and gate 4 now
 question: 5 rooms of the mill
 question: anything heard about the tower | das gleiche für Mai bitte | the same for May | lo mismo para mayo
