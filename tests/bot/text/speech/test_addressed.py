@@ -155,6 +155,10 @@ aside: @ is useful | @ was down yesterday | @ has been slow today | @ is wrong a
 question: so @ does the lift run | und @ wer zahlt das
 aside: @ ist echt praktisch | @ couldn't tell me
 question: ask for @: who pays? | question for @: who pays? | @は鍵の場所を知っていますか
+question: What does @ know about Halden Ltd? | Was sagt @ zum Mietvertrag? | ¿Qué sabe @ de Halden?
+question: Que sait @ sur Halden ? | O que o @ diz sobre o contrato? | @は監査について何と言ってる？
+question: I wonder if @ can find the lease | I have a question for @ | J'ai une question pour @
+question: Le pregunto a @: quién firma | What's @'s answer on the roof price? | @ va-t-on déménager
 statement: remember @: the gate code is 4711
 question: who builds the fence, @? | can @ tell us who builds the fence? | hey @ who builds the fence
 question: @ is the archive open | maybe @ knows who pays? | @
