@@ -20,7 +20,7 @@ FOLDER = Path(__file__).with_name("examples")
 MENTIONING = Path(__file__).with_name("passing")  # templates of messages with the mark of a mention
 BOT = "<@B1>"
 PER_TEMPLATE = 14
-MENTIONS_PER_TEMPLATE, SAID_PER_TEMPLATE = 20, 5  # of messages that mention the bot
+MENTIONS_PER_TEMPLATE, SAID_PER_TEMPLATE = 40, 10  # of messages that mention the bot
 CALLS_PER_TEMPLATE = 2  # times as many, as fewer templates are calls or thanks
 PAIRS = 12  # of two sentences, times PER_TEMPLATE
 

@@ -30,9 +30,9 @@ from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.weights import classify
-from bot.text.speech.mentions import MENTION, strip_mention, without_copy
+from bot.text.speech.mentions import MENTION, strip_copying, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
-from bot.text.speech.unspaced_questions import is_unspaced, states_unspaced
+from bot.text.speech.unspaced_questions import is_unspaced, names_value, states_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -164,11 +164,15 @@ _PASSED_ON = re.compile(
     re.IGNORECASE,
 )
 _PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
+# Names who or what is wanted instead: "no, the one who has the key".
+_SOUGHT_UNSPACED = re.compile(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
+_PATTERNS_OF_QUESTIONS = (_PASSED_ON, _PASSED_ON_UNSPACED, _SOUGHT_UNSPACED)
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
 
 def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     """What a message that addresses the bot is; `is_direct`: nobody else reads it, so that it is never an aside."""
+    text = strip_copying(text)
     without = _without_mentions(strip_mention(text))
     if without and not is_command(without) and (called := _classify_call(without)):
         return "question" if called == "thanks" and asks_on(without) else called
@@ -180,7 +184,7 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
 def _classify_said(without: str) -> Speech:
     """What a text without mentions is that is said to the bot."""
     sentences = split_sentences(without)
-    if not sentences or is_command(without) or _PASSED_ON.search(without) or _PASSED_ON_UNSPACED.search(without):
+    if not sentences or is_command(without) or any(pattern.search(without) for pattern in _PATTERNS_OF_QUESTIONS):
         return "question"
     asks = any(sentence.is_question for sentence in sentences)
     if is_told(without) and not _asks(without, sentences):
@@ -263,7 +267,7 @@ def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:
     is_cleft = words[0] in phrases.QUESTION_WORDS and not _CLEFT.isdisjoint(words[2:])  # "quem constrói é o Brandt"
     if not is_cleft and (is_question_sentence(sentence) or not _WANTING.isdisjoint(words[:5])):
         return False
-    if _is_declarative(sentence) or is_unspaced("".join(words)):
+    if _is_declarative(sentence) or names_value("".join(words)):
         return True
     if words[0] in _IMPERATIVES or (not is_cleft and not phrases.QUESTION_WORDS.isdisjoint(words[:2])):
         return False

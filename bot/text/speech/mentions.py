@@ -1,7 +1,8 @@
 """Mentions in the markup of the platforms: what begins a message to the bot, and what copies the bot in. Pure.
 
 A message copies the bot in if nothing but the mention follows a copying word ("The lease is signed. cc @bot"), or if it
-is no more than that ("fyi @bot please"). What else only mentions the bot was learned (`kinds.passing`).
+is no more than that ("fyi @bot please"). What begins so and goes on is said to the bot ("cc @bot the lease is signed").
+What else only mentions the bot was learned (`kinds.passing`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ MAX_END = 200  # characters at the end of a message in which it copies people in
 
 _COPYING = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
 _COPIED_AT_END = re.compile(rf"(?<!\w)(?:cc|fyi)[\s:/]*(?:{MENTION.pattern}[\s,&+]*)+[.!)]*\Z", re.IGNORECASE)
+_COPYING_AT_START = re.compile(rf"\s*+(?:cc|fyi)[\s:/]*+(?={MENTION.pattern})", re.IGNORECASE)
 
 
 def calls_another(text: str, bot_ids: Collection[str]) -> bool:
@@ -40,6 +42,12 @@ def strip_mention(text: str) -> str:
     """Remove the leading mention of the bot from a question, also if it is repeated."""
     found = _LEADING_MENTION.match(text)
     return text[found.end() :].strip() if found else text.strip()
+
+
+def strip_copying(text: str) -> str:
+    """A message without the copying word before a mention that begins it, if it says more than that."""
+    found = None if _copies_only(text) else _COPYING_AT_START.match(text)
+    return text[found.end() :] if found else text
 
 
 def without_copy(text: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def parse_words(text: str) -> frozenset[str]:
     """The words of a list."""
@@ -211,6 +213,11 @@ QUESTION_WORDS = parse_words(
     quanti quale
     perché quem qual quais onde quanta quantos quantas hoe hoeveel waar wanneer waarom welke wat
     """
+)
+# A French verb before its pronoun: "as-tu", "peut-on", "a-t-elle"; not "rendez-vous", nor the English "add-on".
+INVERSION = re.compile(
+    r"\w+(?:-(?:tu|je)|[td]-(?:ils?|elles?)|(?:-t|peut|doit|est|sait|fait|met|dit|veut|faut|vient)-on"
+    r"|(?<=avez|êtes|ulez|uvez|avez|evez|llez)-vous|(?<=vons|mmes|lons)-nous)"
 )
 # Question words that also begin statements and exclamations; without a mark, one of AFTER_AMBIGUOUS_WORD must follow.
 AMBIGUOUS_WORDS = parse_words("what when where why how was wie wat cuando donde quien cual")

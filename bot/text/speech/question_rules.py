@@ -115,7 +115,8 @@ def _gives_thanks(sentence: Sentence) -> bool:
 
 def is_question_sentence(sentence: Sentence) -> bool:
     """Whether a sentence by itself asks or requests something."""
-    return _classify_sentence(sentence, interrupted=False) == "question"
+    inverts = any(map(phrases.INVERSION.fullmatch, _core_words(sentence)[:1]))
+    return inverts or _classify_sentence(sentence, interrupted=False) == "question"
 
 
 def _classify_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:

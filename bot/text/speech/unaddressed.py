@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bot.text.speech import phrases
@@ -14,6 +15,20 @@ from bot.text.speech.unspaced_questions import is_unspaced_thanks
 if TYPE_CHECKING:
     from bot.text.speech.chat_sentences import Sentence
 
+# Says what its author does or did, asks for patience, or regrets: "mach ich", "told her", "one moment", "dommage".
+_NOTES = re.compile(
+    r"(?:(?:ill|i will|will) (?:do|check|look|ask|try|see|tell|pass)|(?:i )?(?:told|asked|informed) (?!about)\w+"
+    r"|(?:that )?(?:sounds|looks|seems|makes) \w+|let me (?:see|check)|brb|lunch|done|on it|too bad|wait"
+    r"|(?:hang|hold) on"
+    r"|(?:one|a|just a) (?:moment|sec|second|minute)|(?:ein(?:en)? )?moment(?: mal)?|un momento|un (?:moment|instant)"
+    r"|um momento|(?:(?:quel|what a|qué|que) )?(?:schade|dommage|shame|pity|pena|lástima)"
+    r"|(?:das )?(?:mach|sag|schau|frag|prüf|guck|schick|versuch|klär|probier)e? ich"
+    r"|ich (?:mach|sag|schau|frag|prüf|guck|schick|versuch|klär|probier)e?|(?:das )?klingt \w+"
+    r"|je (?:regarde|vérifie|demande|reviens|note|passe|fais|transmets|lui|men)|jy vais|ça (?:marche|semble)"
+    r"|me encargo|tiene sentido|ahora (?:vuelvo|voy)|(?:ya )?lo (?:miro|reviso|hago|paso|pregunto)|voy"
+    r"|faz sentido|já (?:volto|vou)|vou (?:ver|verificar|olhar|perguntar|avisar)|deixa comigo)(?: \w+){0,2}"
+    r"|残念(?:です)?(?:ね)?|(?:あとで|後で)?(?:見|確認し|聞い|やっ)て?(?:みます|おきます|ます)"
+)
 MIN_UNMARKED = 0.8  # probability, of question and statement, of a question without a question mark
 
 
@@ -25,7 +40,9 @@ def asks_bot(text: str) -> bool:
     if any(sentence.is_question for sentence in sentences):
         return True
     asks, states, *_ = estimate(text, name_evidence(text, sentences))
-    return not any(map(_agrees, sentences)) and asks >= MIN_UNMARKED * (asks + states)
+    return not any(_agrees(sentence) or _takes_note(sentence) for sentence in sentences) and asks >= MIN_UNMARKED * (
+        asks + states
+    )
 
 
 def _agrees(sentence: Sentence) -> bool:
@@ -33,3 +50,8 @@ def _agrees(sentence: Sentence) -> bool:
     first, *others = sentence.clauses
     consents = first[0] in phrases.INTERJECTIONS or is_unspaced_thanks("".join(first))
     return consents and (bool(others) or len(first) > 1) and not is_request(sentence)
+
+
+def _takes_note(sentence: Sentence) -> bool:
+    """Whether a sentence is a short remark of one who is busy with the matter, and asks for nothing."""
+    return bool(_NOTES.fullmatch(" ".join(sentence.words))) and not is_request(sentence)

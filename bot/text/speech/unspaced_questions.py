@@ -13,6 +13,13 @@ _TITLED = re.compile(
 )
 _INFORMING = re.compile(r"教え|まとめ|要約|説明|見せ|示し|挙げ|列挙|訳し|翻訳|調べ|探し|告诉|解释|说明|总结|列出|介绍")
 _REQUESTS = re.compile(r"て(?:もら|いただ|くれ|くだ|下さ|ほし|おい|ね$)|お願い|頼む|頼み|手伝")
+# Begins a request, or says what its author wants: "show me the blue one".
+_WANTS = re.compile(r"^(?:不是|不对|错了|其实)?(?:请(?!假)|帮我|给我|再[给找看查]|我(?:要|问)的|我(?:想要|需要))")
+# Nothing but a time, a date, or an amount.
+_VALUE = re.compile(
+    r"(?:(?:今週|来週|这周|下周)の?)?(?:[月火水木金土日]曜日?の?|(?:周|星期)[一二三四五六日天])?(?:午前|午後|上午|下午)?"
+    r"(?:\d[\d.,:]{0,9}(?:時|分|月|日|年|円|ユーロ|ドル|点|号|元|欧元|半)?){0,4}(?:から|まで)?"
+)
 _INVITES = re.compile(
     r"ましょう|ようか$|行きません|行かない|しません|しない$|飲みに|食べに|みんな|皆さん|みなさん|誰か(?!$)|あなた|君[はが]|お前|"
     r"大家|我们(?:去|一起)|一起|一緒に|要不要"
@@ -74,6 +81,11 @@ def states_unspaced(sentence: str) -> bool:
     return bool(_SUBJECT_AND_VERB.search(sentence)) and not _STILL.search(sentence)
 
 
+def names_value(sentence: str) -> bool:
+    """Whether it is nothing but a time, a date or an amount, which corrects another one."""
+    return bool(_VALUE.fullmatch(sentence))
+
+
 def is_unspaced(sentence: str) -> bool:
     """Whether a sentence is written in such a script."""
     return bool(_SCRIPT.search(sentence))
@@ -95,7 +107,8 @@ def classify_unspaced(
     )
     closes = asks or not _KANA.search(sentence) or bool(_CLOSED.search(sentence))
     wondering = bool(_INTERROGATIVES.search(sentence)) and closes
-    if ends_as_question or wondering or (informs and _REQUESTS.search(sentence)):
+    requests = bool(_WANTS.search(sentence)) or (informs and bool(_REQUESTS.search(sentence)))
+    if ends_as_question or wondering or requests:
         return "question"
     return "question" if asks and not interrupted and not _STATED.search(sentence) else "unclear"
 

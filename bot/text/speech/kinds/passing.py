@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Manner = Literal["direct", "passing"]
 MANNERS: tuple[Manner, ...] = ("direct", "passing")
-MIN_PASSING = 0.6  # probability from which a message is for others: a question to the bot would be lost by it
+MIN_PASSING = 0.8  # probability from which a message is for others: a question to the bot would be lost by it
 
 FILE = Path(__file__).with_name("passing.tsv")
 _MARK = "◎"  # stands for a mention in a text without blanks

@@ -65,7 +65,11 @@ statement: sent, the crate is with Ilse | verschickt, Kiste bei Ilse | not 30 bu
 statement: nicht 30, sondern 35 Lampen
 statement: Rolf, not Ralf | Rolf statt Ralf | c'est Rolf, pas Ralf | Rolf en vez de Ralf | lamps ordered today
 statement: Dach heute repariert | faltan dos lámparas | two crates missing | von Ilse unterschrieben
-statement: 塔が壊れた、修理中
+statement: 塔が壊れた、修理中 | いいえ、木曜 | 違う、490ユーロ | いや、木曜日の3時 | 不对，周四 | 其实是周四
+question: peux-tu chercher le bail | as-tu le bail | avez-vous le bail | dois-je signer le bail | salut, as-tu le code
+question: 違う、青い方を見せて | 違います、もう一度探して | いや、別のマニュアルを教えて | いや、鍵を持ってる人
+question: 違う、保証の話 | いいえ、要約してください | 違う、もっと短く | 不对，再找一次 | 其实我要蓝色的泵
+question: 不是，给我看蓝色的 | 不对，我问的是泵
 question: closed gates of the mill | moved crates | ordered by whom | price of crate 4 now | and gate 4 now
 question: 5 rooms of the mill
 question: anything heard about the tower | das gleiche für Mai bitte | the same for May | lo mismo para mayo
@@ -152,6 +156,12 @@ aside: @ is useful | @ was down yesterday | @ has been slow today | @ is wrong a
 question: so @ does the lift run | und @ wer zahlt das
 aside: @ ist echt praktisch | @ couldn't tell me
 question: ask for @: who pays? | question for @: who pays? | @は鍵の場所を知っていますか
+question: What does @ know about Halden Ltd? | Was sagt @ zum Mietvertrag? | ¿Qué sabe @ de Halden?
+question: Que sait @ sur Halden ? | O que o @ diz sobre o contrato? | @は監査について何と言ってる？
+question: I wonder if @ can find the lease | I have a question for @ | J'ai une question pour @
+question: Le pregunto a @: quién firma | What's @'s answer on the roof price? | @ va-t-on déménager
+statement: cc @ the gate code is 4711 | fyi @ the office is closed on Friday | CC <@U2> @ der Torcode ist 4711
+question: cc @ who pays?
 statement: remember @: the gate code is 4711
 question: who builds the fence, @? | can @ tell us who builds the fence? | hey @ who builds the fence
 question: @ is the archive open | maybe @ knows who pays? | @

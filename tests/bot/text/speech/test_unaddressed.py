@@ -11,6 +11,7 @@ from bot.text.speech.unaddressed import asks_bot
         ("can you post the list as well", True),
         ("dame más detalles", True),
         ("hm, I thought it was May?", True),
+        *((text, True) for text in ["the price of the pump", "gate code", "need the link", "mehr davon", "もっと短く"]),
         *(
             (text, False)
             for text in (
@@ -19,6 +20,18 @@ from bot.text.speech.unaddressed import asks_bot
                 "then I tell the roofer",
                 "ok, will pass it on",
                 "perfect, thx!",
+                *["will do", "brb", "one moment", "sounds expensive", "told her", "too bad", "hold on a sec"],
+                *[
+                    "mach ich",
+                    "sag ich ihm",
+                    "schade",
+                    "je vérifie",
+                    "je regarde",
+                    "dommage",
+                    "me encargo",
+                    "tiene sentido",
+                ],
+                *["me encargo", "tiene sentido", "que pena", "vou ver", "残念", "後で見ます"],
             )
         ),
     ],
