@@ -9,6 +9,7 @@ from engine.data_dir import DataDir
 from engine.llm.e5.languages import LANGUAGES
 from engine.llm.e5.spoken import load_spoken
 from engine.storage.ledger import load_languages
+from engine.text.languages.shares import OTHER
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -49,10 +50,10 @@ def split_languages(text: str) -> tuple[str, ...]:
         return ()
     listed = [code.strip().casefold().replace("_", "-").partition("-")[0] for code in text.split(",")]
     codes = [OTHER_CODES.get(code, code) for code in listed]
-    unknown = [code for code in codes if code and code not in LANGUAGES]
+    unknown = [code for code in codes if code and code not in {*LANGUAGES, OTHER}]
     if unknown:
         raise BadSetting(
             f"{VARIABLE} cannot be “{', '.join(unknown)}”: it is a list of ISO 639-1 codes, such as de,en, or {AUTO}.",
-            hint=f"Known are {' '.join(sorted(LANGUAGES))}.",
+            hint=f"Known are {' '.join(sorted(LANGUAGES))}, and {OTHER} for all others.",
         )
     return tuple(dict.fromkeys(code for code in codes if code))

@@ -22,7 +22,13 @@ from tests.support.fake_embedder import HashEmbedder
 
 @pytest.mark.parametrize(
     ("text", "codes"),
-    [("", ()), ("de,en", ("de", "en")), (" EN , de-AT, pt_BR ,de", ("en", "de", "pt")), ("ja,", ("ja",))],
+    [
+        ("", ()),
+        ("de,en", ("de", "en")),
+        (" EN , de-AT, pt_BR ,de", ("en", "de", "pt")),
+        ("ja,", ("ja",)),
+        ("en,other", ("en", "other")),
+    ],
 )
 def test_languages_are_codes_in_their_order(text: str, codes: tuple[str, ...]) -> None:
     assert split_languages(text) == codes
