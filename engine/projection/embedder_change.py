@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -102,6 +102,13 @@ async def load_places(ledger: LedgerStore) -> VectorPlaces:
     if await ledger.settings.get("reindexing"):
         await ledger.embedders.finish_change()
     return await ledger.embedders.load_places()
+
+
+def share_cache(options: EngineOptions, places: VectorPlaces) -> EngineOptions:
+    """The options with the memory for vectors of each store: a change has two of them."""
+    if places.former is None:
+        return options
+    return replace(options, vector_cache_bytes=options.vector_cache_bytes // 2)
 
 
 async def add_former(

@@ -14,7 +14,9 @@ from engine.errors import EmbedderMismatch, ModelError
 from engine.llm.base import Embedder
 from engine.models import Question
 from engine.options import EngineOptions
+from engine.projection.embedder_change import share_cache
 from engine.storage.disk import Disk
+from engine.storage.ledger.records import VectorPlaces
 from engine.storage.vectors.lance import LanceVectors
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, add_indexed, is_clean, wait_until
@@ -247,3 +249,9 @@ async def test_a_change_that_ends_before_its_tables_are_there_goes_on(
     async with place.open(new()) as engine:
         assert [path.name for path in place.home.glob("vectors*")] == ["vectors-2"]
         assert await is_clean(engine)
+
+
+def test_two_stores_of_vectors_share_the_memory_of_one() -> None:
+    options = EngineOptions(vector_cache_bytes=100)
+    assert share_cache(options, VectorPlaces(0, None, "", 0)).vector_cache_bytes == 100
+    assert share_cache(options, VectorPlaces(1, 0, "old", 7)).vector_cache_bytes == 50
