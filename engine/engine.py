@@ -23,7 +23,7 @@ from engine.parts.documents import EngineDocuments
 from engine.parts.graph import EngineGraph
 from engine.parts.maintenance import EngineMaintenance
 from engine.projection.duplicate_finder import DuplicateFinder
-from engine.projection.embedder_change import VectorsState, check_embedder
+from engine.projection.embedder_change import VectorsState, choose_embedder
 from engine.projection.open_stores import check_given_stores
 from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
@@ -120,9 +120,10 @@ class Engine:
                     are_lost=stores is None and not storage.has_vectors(place),
                     are_kept=stores is None and options.open_stores is None,
                     is_alone=not await has_others(storage.processes),
+                    is_read_only=refusal is not None,
                     former_embedder=former_embedder,
                 )
-                await check_embedder(ledger, embedder, options, vectors_state)
+                embedder = await choose_embedder(ledger, embedder, options, vectors_state, stack)
                 await recall_scale(ledger, embedder)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)

@@ -44,7 +44,7 @@ async def count_now(runtime: Runtime, data_dir: Path) -> SpokenLanguages:
         await runtime.priority.yield_to_foreground()
         counts += await asyncio.to_thread(count_languages, texts[start : start + BATCH])
     before, lines = load_spoken(data_dir), counts.total()
-    former = before.chosen if before is not None else runtime.options.languages
+    former = (before.chosen if before is not None else ()) or runtime.options.languages
     wanted = choose_languages(former, counts)
     shares = {language: count / lines for language, count in counts.items()}
     chosen = wanted if _is_installed(wanted) else former

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.errors import CorruptProjection, EmbedderMismatch
+from engine.errors import CorruptProjection, DiskError, EmbedderMismatch
 from engine.llm.checked_embedder import PROBE_TEXT, embedder_identity, wrap_embedder
 from engine.llm.default_models import BUILTINS, open_builtin
 from engine.runtime import FormerVectors
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from engine.llm.base import Embedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.options import EngineOptions
     from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import VectorPlaces
@@ -33,27 +35,42 @@ log = structlog.get_logger(__name__)
 class VectorsState:
     """`are_lost`: there are none. `are_kept`: another embedder's may stay. `is_alone`: no other process uses them.
 
-    `former_embedder`: the one that made them, if it is given.
+    `is_read_only`: nothing can be written. `former_embedder`: the one that made them, if it is given.
     """
 
     are_lost: bool
     are_kept: bool
     is_alone: bool
+    is_read_only: bool = False
     former_embedder: Embedder | None = None
 
 
-async def check_embedder(
-    ledger: LedgerStore, embedder: Embedder, options: EngineOptions, vectors: VectorsState
-) -> None:
+async def choose_embedder(
+    ledger: LedgerStore, embedder: Embedder, options: EngineOptions, vectors: VectorsState, stack: AsyncExitStack
+) -> CheckedEmbedder:
     """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
 
+    Returns the embedder to use: while nothing can be written, the one that made the vectors, which `stack` closes.
     Raises EmbedderMismatch, naming both, unless the options allow a replacement, or both are built in, the options
     name languages, and no other process uses the former one.
     """
-    name = embedder_identity(embedder)
     former = await ledger.settings.get("embedder")
+    if former not in {"", embedder_identity(embedder)}:
+        _check_change(former, embedder, options, vectors)
+        if vectors.is_read_only and (kept := _open_former(former, vectors.former_embedder, stack)) is not None:
+            return wrap_embedder(kept)
+    if not vectors.is_read_only:
+        await _record_embedder(ledger, embedder, former, vectors)
+        await ledger.embedders.record_languages(options.languages)
+    return wrap_embedder(embedder)
+
+
+async def _record_embedder(ledger: LedgerStore, embedder: Embedder, former: str, vectors: VectorsState) -> None:
+    """Record the embedder after `former`. Raises ModelError if it is built in, takes over and does not work."""
+    name = embedder_identity(embedder)
     if former not in {"", name}:
-        await _check_change(former, embedder, options, vectors)
+        if name in BUILTINS:  # are its weights whole? Else all would be embedded again in vain
+            await embedder.embed([PROBE_TEXT], UsageMeter())
         if vectors.are_kept and not vectors.are_lost and _can_embed(former, vectors.former_embedder):
             await ledger.embedders.begin_change(name)
             return
@@ -64,8 +81,8 @@ async def check_embedder(
         await ledger.embedders.replace(name, reindex=bool(former))
 
 
-async def _check_change(former: str, embedder: Embedder, options: EngineOptions, vectors: VectorsState) -> None:
-    """Raise EmbedderMismatch if the embedder may not take over, and ModelError if it is built in and does not work."""
+def _check_change(former: str, embedder: Embedder, options: EngineOptions, vectors: VectorsState) -> None:
+    """Raise EmbedderMismatch if the embedder may not take over."""
     name = embedder_identity(embedder)
     are_builtin = {former, name} <= BUILTINS.keys()
     if not (options.replace_embedder or (are_builtin and options.languages and vectors.is_alone)):
@@ -73,8 +90,6 @@ async def _check_change(former: str, embedder: Embedder, options: EngineOptions,
         if are_builtin and options.languages:
             hint = OTHER_PROCESSES_HINT
         raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.", hint=hint)
-    if name in BUILTINS:  # are its weights whole? Else all would be embedded again in vain
-        await embedder.embed([PROBE_TEXT], UsageMeter())
 
 
 def _can_embed(identity: str, given: Embedder | None) -> bool:
@@ -87,6 +102,13 @@ async def load_places(ledger: LedgerStore) -> VectorPlaces:
     if await ledger.settings.get("reindexing"):
         await ledger.embedders.finish_change()
     return await ledger.embedders.load_places()
+
+
+def share_cache(options: EngineOptions, places: VectorPlaces) -> EngineOptions:
+    """The options with the memory for vectors of each store: a change has two of them."""
+    if places.former is None:
+        return options
+    return replace(options, vector_cache_bytes=options.vector_cache_bytes // 2)
 
 
 async def add_former(
@@ -110,7 +132,8 @@ async def add_former(
         log.warning("former_vectors.dropped", error=str(error))
         store = None
     if store is None or embedder is None:
-        await ledger.embedders.drop_former()
+        with suppress(DiskError):  # the next start that can write drops them
+            await ledger.embedders.drop_former()
         return present, None
     return VectorGenerations(present, store), FormerVectors(store, wrap_embedder(embedder))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.errors import CorruptProjection
-from engine.projection.embedder_change import add_former, load_places
+from engine.projection.embedder_change import add_former, load_places, share_cache
 from engine.projection.open_stores import Stores, refill_after_given_stores
 from engine.scheduling.processes import has_others
 from engine.storage.graph.ledger_graph import LedgerGraph
@@ -73,11 +73,12 @@ class PostgresStorage:
         if not await has_others(self.processes):
             kept = {name_schema(place) for place in (places.present, places.former) if place is not None}
             await PostgresVectors.drop_schemas(pool, VECTORS_SCHEMA, kept)
-        present = self._copy(await self._open_present(pool, ledger, embedder.dim))
+        cache_bytes = share_cache(self.options, places).vector_cache_bytes
+        present = self._copy(await self._open_present(pool, ledger, embedder.dim), cache_bytes)
 
         async def open_place(place: int, dim: int) -> VectorStore:
             own = await self._open_pool(place, stack)
-            return self._copy(await PostgresVectors.open(own, dim, *self._parts))
+            return self._copy(await PostgresVectors.open(own, dim, *self._parts), cache_bytes)
 
         vectors, left = await add_former(ledger, present, open_place, former, stack)
         stack.push_async_callback(vectors.close)
@@ -96,8 +97,8 @@ class PostgresStorage:
             open_pool(self.options.database, "vectors", *schemas, lost=self.processes.lost)
         )
 
-    def _copy(self, stored: PostgresVectors) -> CopiedVectors:
-        return CopiedVectors(stored, self.options.vector_cache_bytes, self.processes, self.supervisor)
+    def _copy(self, stored: PostgresVectors, cache_bytes: int) -> CopiedVectors:
+        return CopiedVectors(stored, cache_bytes, self.processes, self.supervisor)
 
     async def _open_present(self, pool: LoopPool, ledger: LedgerStore, dim: int) -> PostgresVectors:
         """The vectors; tables that are damaged or marked for reindexing are removed first, unless others fill them."""

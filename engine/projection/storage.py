@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import StoreError
+from engine.projection.embedder_change import share_cache
 from engine.projection.open_stores import StoreFiles
 from engine.scheduling.processes import LocalProcesses, Processes
 from engine.storage.files import remove_tree
@@ -78,7 +79,8 @@ class EmbeddedStorage:
     ) -> Stores:
         if self.claim.refusal is not None and self.options.open_stores:  # a plug-in may not know how to read alone
             raise self.claim.refusal
-        files = StoreFiles(self.folder, self.options, self.supervisor)
+        options = share_cache(self.options, await ledger.embedders.load_places())
+        files = StoreFiles(self.folder, options, self.supervisor)
         if self.claim.refusal is not None:
             return await files.open_read_only(ledger, embedder.dim, former, stack)
         if opener := self.options.open_stores:

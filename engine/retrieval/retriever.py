@@ -7,6 +7,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
+from engine.errors import ModelError
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
 from engine.retrieval.graph.provenance import ProvenanceLoader
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
     from engine.runtime import Runtime
     from engine.usage import UsageMeter
+
+log = structlog.get_logger(__name__)
 
 KEYWORD_WAIT_SECONDS = 0.01  # how long the vector leg waits for the rewritten question before it uses the raw one
 VECTOR_MODES = frozenset({"mix", "naive"})
@@ -141,13 +146,21 @@ class Retriever:
 
     async def _embed_texts(self, texts: Sequence[str], meter: UsageMeter) -> QueryVectors:
         """The vectors of one text, or of a question, its low and its high keywords; by a former embedder, too."""
-        former, earlier = await self.runtime.find_former(), None
-        if former is not None:
-            scale = await former.embedder.measure_scale(meter)
-            made = unit_vectors(await former.embedder.embed_queries(texts, meter))
-            earlier = FormerQuery(former.store, QueryVectors(*_spread(made), scale))
+        earlier = await self._embed_formerly(texts, meter)
         vectors = unit_vectors(await self.runtime.embedder.embed_queries(texts, meter))
         return QueryVectors(*_spread(vectors), await self.runtime.measure_scale(meter), earlier)
+
+    async def _embed_formerly(self, texts: Sequence[str], meter: UsageMeter) -> FormerQuery | None:
+        """The vectors by a former embedder; None if there is none, or it fails: then its vectors are not searched."""
+        if (former := await self.runtime.find_former()) is None:
+            return None
+        try:
+            scale = await former.embedder.measure_scale(meter)
+            made = unit_vectors(await former.embedder.embed_queries(texts, meter))
+        except ModelError as error:
+            log.warning("former_embedder.failed", error=str(error))
+            return None
+        return FormerQuery(former.store, QueryVectors(*_spread(made), scale))
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.llm.e5.languages import LANGUAGES
+from engine.text.languages.shares import OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,14 +38,18 @@ class SpokenLanguages:
 
 
 def choose_languages(former: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
-    """The languages of so many lines, the most frequent first; the former ones if there are too few lines. Pure."""
-    known = {language: count for language, count in counts.items() if language in LANGUAGES}
+    """The languages of so many lines, the most frequent first; the former ones if there are too few lines. Pure.
+
+    If none has its share, the most frequent ones.
+    """
+    known = {language: count for language, count in counts.items() if language in {*LANGUAGES, OTHER}}
     total = sum(known.values())
     if total < MIN_LINES:
         return tuple(former)
     order = sorted(known, key=lambda language: (-known[language], language))
     least = {language: DROPPED_SHARE if language in former else TAKEN_SHARE for language in order}
-    return tuple(language for language in order if known[language] / total >= least[language])
+    taken = tuple(language for language in order if known[language] / total >= least[language])
+    return taken or tuple(order[:MAX_SHOWN])
 
 
 def load_spoken(data_dir: Path) -> SpokenLanguages | None:

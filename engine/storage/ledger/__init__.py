@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import StoreError
 from engine.storage.ledger.content.documents import validate_document
-from engine.storage.ledger.database import Ledger, compute_file_checksum, prepare_restored_ledger
+from engine.storage.ledger.database import Ledger, compute_file_checksum, load_languages, prepare_restored_ledger
 from engine.storage.ledger.store import LedgerStore, LedgerView
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "LedgerStore",
     "LedgerView",
     "compute_file_checksum",
+    "load_languages",
     "open_ledger",
     "prepare_restored_ledger",
     "restore_database",

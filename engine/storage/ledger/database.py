@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import aiosqlite
@@ -14,10 +14,11 @@ from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
+from engine.storage.ledger.work.embedders import LANGUAGES
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import StreamConnection, run_in_thread, translate_error
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase
-from engine.storage.sqlite.database_file import check_file
+from engine.storage.sqlite.database_file import check_file, read_only_address
 from engine.storage.sqlite.row_copy import copy_rows
 from engine.storage.sqlite.schema import Schema
 
@@ -102,6 +103,17 @@ async def compute_file_checksum(path: Path) -> str:
             return await compute_checksum(StreamConnection(db))
     except sqlite3.Error as error:
         raise translate_error(error, SCHEMA.label, path) from error
+
+
+def load_languages(path: Path) -> tuple[str, ...]:
+    """The languages that chose the embedder of a ledger, which may be open elsewhere; empty if none can be read."""
+    writable = f"{path.absolute().as_uri()}?mode=rw"
+    for address, locks in ((writable, "NORMAL"), (read_only_address(path), "EXCLUSIVE")):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as db:
+            db.execute(f"PRAGMA locking_mode = {locks}")
+            [listed] = db.execute("SELECT value FROM meta WHERE key = ?", (LANGUAGES,)).fetchone() or [""]
+            return tuple(str(listed).split(",")) if listed else ()
+    return ()
 
 
 def prepare_restored_ledger(path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Literal
 
 SLICE_CHARACTERS = 2_000
 MAX_MARKS = 200  # characters that are searched for the end of a slice; texts have a few marks on a character
-HALF_WIDTH_MARKS = "\uff9e\uff9f"  # letters that become marks
 JAMO_VOWELS, JAMO_FINALS = "\u1160", "\u11ff"  # letters that join the one before them
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -35,5 +34,7 @@ def _find_slice_end(text: str, start: int) -> int:
 
 
 def _starts_anew(character: str) -> bool:
-    joins = character in HALF_WIDTH_MARKS or JAMO_VOWELS <= character <= JAMO_FINALS
-    return not joins and not unicodedata.combining(character) and unicodedata.category(character)[0] != "M"
+    """Whether a character, or the first one of its compatible form, combines with none before it."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    joins = JAMO_VOWELS <= first <= JAMO_FINALS
+    return not joins and not unicodedata.combining(first) and unicodedata.category(first)[0] != "M"

@@ -5,18 +5,30 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from bot.capabilities.maintenance import archive
 from bot.errors import BadSetting
 from bot.model_setup.languages import read_languages, read_wanted_languages, split_languages
 from bot.settings import Settings
+from bot.store import BotStore
+from engine.clock import SYSTEM_CLOCK
+from engine.engine import Engine
 from engine.llm.default_models import choose_builtin
 from engine.llm.e5.embedder import E5Embedder
-from engine.llm.e5.spoken import SpokenLanguages, save_spoken
+from engine.llm.e5.spoken import FILE_NAME, SpokenLanguages, save_spoken
 from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.options import EngineOptions
+from tests.support.fake_embedder import HashEmbedder
 
 
 @pytest.mark.parametrize(
     ("text", "codes"),
-    [("", ()), ("de,en", ("de", "en")), (" EN , de-AT, pt_BR ,de", ("en", "de", "pt")), ("ja,", ("ja",))],
+    [
+        ("", ()),
+        ("de,en", ("de", "en")),
+        (" EN , de-AT, pt_BR ,de", ("en", "de", "pt")),
+        ("ja,", ("ja",)),
+        ("en,other", ("en", "other")),
+    ],
 )
 def test_languages_are_codes_in_their_order(text: str, codes: tuple[str, ...]) -> None:
     assert split_languages(text) == codes
@@ -49,3 +61,22 @@ def test_auto_takes_what_was_counted_last(tmp_path: Path) -> None:
     assert read_languages(Settings(data_dir=tmp_path, languages="ja")) == ("ja",)
     shared = Settings(data_dir=tmp_path, languages="auto", database=SecretStr("postgresql://host/name"))
     assert read_languages(shared) == ()  # its processes must agree
+
+
+async def test_auto_without_a_count_takes_the_languages_in_force_before(tmp_path: Path) -> None:
+    home, restored = tmp_path / "home", tmp_path / "restored"
+    chosen = Settings(data_dir=home, languages="auto")
+    options = EngineOptions(languages=("de", "en"))
+    async with (
+        Engine.open(home, embedder=HashEmbedder(), options=options) as engine,
+        BotStore.open(home / archive.BOT_FILE, SYSTEM_CLOCK),
+    ):
+        assert read_languages(chosen) == ("de", "en")
+        await archive.create_backup(engine, tmp_path / "backup")
+    assert read_languages(chosen) == ("de", "en")
+    (home / FILE_NAME).write_text("damaged")
+    assert read_languages(chosen) == ("de", "en")
+    archive.restore_backup(tmp_path / "backup", restored)
+    assert read_languages(Settings(data_dir=restored, languages="auto")) == ("de", "en")
+    save_spoken(home, SpokenLanguages(("fr",), ("fr",), {"fr": 1.0}, 90))
+    assert read_languages(chosen) == ("fr",)

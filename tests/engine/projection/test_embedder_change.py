@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from engine.engine import Engine
-from engine.errors import EmbedderMismatch
+from engine.errors import EmbedderMismatch, ModelError
 from engine.llm.base import Embedder
 from engine.models import Question
 from engine.options import EngineOptions
+from engine.projection.embedder_change import share_cache
+from engine.storage.disk import Disk
+from engine.storage.ledger.records import VectorPlaces
 from engine.storage.vectors.lance import LanceVectors
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, add_indexed, is_clean, wait_until
@@ -143,6 +146,83 @@ async def test_a_change_of_mind_takes_the_former_embedder_again(filled: Place) -
         assert await is_clean(engine)
 
 
+@pytest.fixture
+async def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Makes the disk of all paths read-only."""
+    return lambda: monkeypatch.setattr(Disk, "find", lambda _: Disk(tmp_path, 0, is_read_only=True))
+
+
+@pytest.mark.long
+async def test_on_a_read_only_disk_the_embedder_that_made_the_vectors_is_used(
+    tmp_path: Path, unwritable: Callable[[], None]
+) -> None:
+    place = Place(tmp_path, "")
+    await place.fill()
+    unwritable()
+    async with place.open(new(), old()) as engine:
+        assert engine._runtime.embedder.name == "old"
+        assert (await find(engine))[0] == "d0"
+    with pytest.raises(EmbedderMismatch):
+        async with place.open(new()):
+            pass
+
+
+@pytest.mark.long
+async def test_a_change_that_is_cut_off_is_read_on_a_read_only_disk(
+    tmp_path: Path, unwritable: Callable[[], None]
+) -> None:
+    place = Place(tmp_path, "")
+    await place.fill()
+    async with place.open(new(asyncio.Event()), old()):
+        pass
+    unwritable()
+    async with place.open(new(), old()) as engine:
+        assert (await find(engine))[0] == "d0"
+    async with place.open(new()) as engine:  # nobody gives the former embedder any more
+        assert engine._runtime.former is None
+
+
+class FailingEmbedder(MeaningEmbedder):
+    """Answers no more."""
+
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        raise ModelError("It is gone.")
+
+
+@pytest.mark.long
+async def test_a_former_embedder_that_fails_makes_no_question_fail(tmp_path: Path) -> None:
+    place = Place(tmp_path, "")
+    await place.fill()
+    gate = asyncio.Event()
+    slow = new(gate)
+    async with place.open(slow, FailingEmbedder(64, "old")) as engine:
+        await wait_until(lambda: slow.has_embedded_document)
+        await find(engine)
+        gate.set()
+        await engine.wait_until_indexed()
+        assert (await find(engine))[0] == "d0"
+
+
+@pytest.mark.long
+async def test_a_former_vector_that_is_forgotten_in_the_middle_leaves_all_files(tmp_path: Path) -> None:
+    place, gate = Place(tmp_path, ""), asyncio.Event()
+    await place.fill()
+    async with place.open(new(gate), old()) as engine:
+        former = await engine._runtime.find_former()
+        assert former is not None
+        last = max(row.id for row in await former.store.list_rows("chunks"))
+        mark = (await former.store.fetch("chunks", {last}))[last].astype(np.float32).tobytes()
+        assert find_files(tmp_path, mark)
+        await engine.documents.forget("d2")
+        await engine.maintenance.compact()
+        assert await former_chunks(engine) > 0
+        assert not find_files(tmp_path, mark)
+
+
+def find_files(folder: Path, content: bytes) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and content in file.read_bytes()]
+
+
 @pytest.mark.long
 async def test_a_change_that_ends_before_its_tables_are_there_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -169,3 +249,9 @@ async def test_a_change_that_ends_before_its_tables_are_there_goes_on(
     async with place.open(new()) as engine:
         assert [path.name for path in place.home.glob("vectors*")] == ["vectors-2"]
         assert await is_clean(engine)
+
+
+def test_two_stores_of_vectors_share_the_memory_of_one() -> None:
+    options = EngineOptions(vector_cache_bytes=100)
+    assert share_cache(options, VectorPlaces(0, None, "", 0)).vector_cache_bytes == 100
+    assert share_cache(options, VectorPlaces(1, 0, "old", 7)).vector_cache_bytes == 50

@@ -10,6 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.storage.ledger.records.projection import ClaimedKeys, KeyKind, SpaceTurn, StaleKey
+from engine.storage.ledger.work.embedders import CHANGED_AT
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.lists import id_list
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
@@ -70,17 +71,20 @@ class Claims(Topic[Place_co]):
     def _choose_keys(
         self, queue: str, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]
     ) -> ClaimedKeys:
-        """Due keys of a queue, the oldest of each space."""
+        """Due keys of a queue, the oldest of each space; those that only another embedder has made stale are last."""
         free: list[Any] = [now, turn.process]
         skipped = id_list(4 * key.id + key.kind for key in skip)
         find_next = f"(SELECT MIN(space) FROM stale_key WHERE {queue} AND {_FREE} AND space > due.space)"
         spaces = list_due_spaces(self.db, find_next, free, turn.after, min(limit, MAX_SPACES))
+        # No index has this order, which is needed only while all keys are stale for another embedder.
+        order, changed_at = ("generation <= ?, ", [at]) if (at := Settings(self.db).get_int(CHANGED_AT)) else ("", [])
 
         def load(space: int, count: int) -> list[tuple[int, StaleKey]]:
             rows = self.db.execute_fetchall(
                 f"SELECT kind, id, generation FROM stale_key WHERE {queue} AND {_FREE} AND space = ?"
-                " AND 4 * id + kind NOT IN (SELECT value FROM @list(?)) ORDER BY kind, first_generation LIMIT ?",
-                (*free, space, skipped, count),
+                " AND 4 * id + kind NOT IN (SELECT value FROM @list(?)) "
+                f" ORDER BY {order}kind, first_generation LIMIT ?",
+                (*free, space, skipped, *changed_at, count),
             )
             return [(space, StaleKey(KeyKind(kind), id_, generation)) for kind, id_, generation in rows]
 

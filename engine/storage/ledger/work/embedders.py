@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from engine.storage.ledger.records.projection import KeyKind, VectorPlaces
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.topic import Place_co, Topic, reading, writing
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # Settings of the data directory.
-EMBEDDER, PLACE = "embedder", "vectors_place"
+EMBEDDER, PLACE, LANGUAGES = "embedder", "vectors_place", "languages"
 FORMER_EMBEDDER, FORMER_PLACE, CHANGED_AT = "former_embedder", "former_vectors_place", "embedder_changed_at"
 
 
@@ -33,6 +38,12 @@ class Embedders(Topic[Place_co]):
         if reindex:
             Settings(self.db).set("reindexing", 1)
             self.finish_change()
+
+    @writing
+    def record_languages(self, languages: Sequence[str]) -> None:
+        """Save the languages that chose the embedder."""
+        if Settings(self.db).get(LANGUAGES) != (listed := ",".join(languages)):
+            Settings(self.db).set(LANGUAGES, listed)
 
     @writing
     def begin_change(self, name: str) -> None:

@@ -23,6 +23,13 @@ from engine.llm.e5.spoken import (
         (("de", "en"), {"en": 98, "de": 2}, ("en",)),
         (("de", "en"), {"en": 30}, ("de", "en")),  # too few lines
         ((), {"en": 50, "xx": 50}, ("en",)),  # the embedder does not know it
+        ((), {"en": 40, "other": 60}, ("other", "en")),
+        ((), {"en": 95, "other": 5}, ("en",)),
+        (
+            (),
+            dict.fromkeys(["nl", "it", "hu", "fr", "fi", "es", "en", "el", "de", "da", "cs"], 8),
+            ("cs", "da", "de", "el"),
+        ),
     ],
 )
 def test_a_language_is_taken_late_and_dropped_later(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.text.languages.normalization import SLICE_CHARACTERS, normalize_text
 
-JOINING = "aé\u0301\u0327か\u3099ｶ\uff9e각\u1100\u1161\u11a8น้ำ\u0e38\u0e48\u1025\u102e ﬁ①字"
+JOINING = "aé\u0301\u0327か\u3099ｶ\uff9e각\u1100\u1161\u11a8น้ำ\u0e38\u0e48\u1025\u102eㄱㅏㅠㄳﾡￂﾣ ﬁ①字"
 
 
 @given(st.text(JOINING, min_size=1, max_size=40), st.integers(0, 60))

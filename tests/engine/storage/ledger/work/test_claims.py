@@ -8,6 +8,7 @@ from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn, StaleKey
 from engine.storage.ledger.work.claims import Claims, share_out
+from engine.storage.ledger.work.embedders import Embedders
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.sql.connection import Connection
@@ -64,6 +65,21 @@ async def test_a_backlog_of_one_space_leaves_room_for_the_others(ledger: LedgerF
     chunks = await ledger.read(Facts.list_unextracted, 8, 0.0, [])
     assert len(chunks) == 8
     assert len({chunk.space for chunk in chunks}) == 2
+
+
+async def test_new_texts_are_taken_before_those_that_another_embedder_has_to_make_again(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("old", *(f"text {n}" for n in range(9))))
+    await ledger.write(Embedders.begin_change, "other")
+    await ledger.add(doc("new", "a new text"))
+    [[new]] = await ledger.rows("SELECT MAX(id) FROM chunk")
+    everything = await ledger.write(Claims.claim_chunks, 64, NOW, SpaceTurn())
+    assert [key.id == new for key in everything.keys] == [True] + [False] * (len(everything.keys) - 1)
+    assert len(everything.keys) > 2
+    await ledger.write(StaleKeys.add, KeyKind.CHUNK, [5], await ledger.write(Settings.next_generation))
+    [first, second] = (await ledger.write(Claims.claim_chunks, 2, NOW, SpaceTurn())).keys
+    assert {first.id, second.id} == {5, new}
+    await ledger.write(Embedders.finish_change)
+    assert new not in {key.id for key in (await ledger.write(Claims.claim_chunks, 2, NOW, SpaceTurn())).keys}
 
 
 async def test_spaces_have_their_turns_when_they_are_more_than_a_batch(ledger: LedgerFixture) -> None:
