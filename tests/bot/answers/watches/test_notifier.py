@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from bot.answers.renewal.superseded import SupersessionFinder
+from bot.answers.watches import notifier as notifier_module
 from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
 from bot.commands.table import run_command
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location
+from bot.store import FileRecord
 from bot.store.schedules.watches import Watch
 from engine.errors import ModelError, ModelUnavailable
 from engine.llm.base import EventRequest
@@ -253,6 +255,32 @@ async def test_a_file_that_is_forgotten_leaves_no_trace_and_takes_back_what_was_
     database = bot.store.files._database
     for table in ("watch_candidate", "watch_notice"):
         assert await database.fetch_all(f"SELECT message FROM {table}") == []
+
+
+async def test_a_file_that_is_forgotten_while_it_is_compared_leaves_no_trace(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    key = await share(bot, yard, "minutes.txt", MINUTES)
+    run_before(bot.store.watches, "finish_candidate", lambda: bot.ingest_service.forget_document(key))
+    await notifier(bot, 0.0).compare()
+    for table in ("watch_candidate", "watch_notice"):
+        assert await bot.store.files._database.fetch_all(f"SELECT message FROM {table}") == []
+
+
+async def test_files_that_are_not_stored_yet_hold_up_nothing(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifier_module, "MAX_COMPARED", 1)
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    time, watches = bot.platform.current_time(), bot.store.watches
+    half = FileRecord("a:file", yard.room, "a", "a", "bob", time)
+    await bot.store.files.insert(half)
+    await watches.add_candidates(yard.room, [half.document], time)
+    assert await watches.list_candidates(1) == []
+    await bot.post(yard, "bob", "The kettle leaks.")
+    await run(bot)
+    assert "kettle leaks" in told(bot, "ada")[0].text
+    await bot.store.files.record_applied(half)
+    assert await watches.list_candidates(1) == [(yard.room, half.document)]
 
 
 @pytest.mark.parametrize("call", ["finish", "open_direct"])
