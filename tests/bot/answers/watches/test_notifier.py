@@ -149,6 +149,20 @@ async def test_what_the_person_cannot_read_when_it_is_posted_is_not_told(bot: Bo
     assert await bot.store.watches.list_waiting() == []
 
 
+async def test_who_loses_access_while_a_notice_is_posted_is_not_told(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "ada", "bob", kind="closed")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(vault, "bob", "The kettle leaks.")
+
+    async def leave() -> None:
+        bot.change_channel(vault, members=frozenset({"bob"}))
+
+    run_before(bot.store.answers, "begin", leave)
+    await run(bot)
+    assert "kettle leaks" not in repr(told(bot, "ada"))
+    assert await bot.store.watches.list_waiting() == []
+
+
 async def test_a_message_that_was_deleted_is_not_told_and_one_that_was_told_is_taken_back(bot: BotFixture) -> None:
     yard = await bot.join("YARD", "ada", "bob")
     await watch(bot, "ada", "mentioned", "kettle")
