@@ -67,7 +67,7 @@ NOTHING = "no check at all is taken away"
 TEXTS = (
     "engine.storage.ledger.queries.search:row_clause hands out no text of others; this keeps their rows from places."
 )
-RACE = "It asks again right before something is shown; what that rests on was found within the same scope."
+RACE = "It asks again right before something is shown, of what was found within the same scope; without it fails "
 WORDS = "It only words a refusal, or leaves out what is of no use; "
 TOLD = "ContradictionAudience.may_be_told asks everybody whether they read both statements."
 ACCEPTED: dict[str, str] = {
@@ -84,11 +84,17 @@ ACCEPTED: dict[str, str] = {
     "bot.answers.contradictions.audience:is_workspace_manager": TOLD,
     "bot.answers.contradictions.audience:ContradictionAudience.may_review": TOLD,
     "bot.answers.history:scope_covers": "An answer rests on its history, too: answers.writer:can_read withholds it.",
-    "bot.answers.renewal.renewer:can_read": RACE,
+    "bot.answers.renewal.renewer:can_read": (
+        RACE + "renewal/test_renewer.py: test_who_loses_access_while_an_answer_is_posted_does_not_keep_it."
+    ),
     "bot.answers.review.improvements:is_manager": WORDS + "bot.answers.control.buttons:is_manager decides.",
     "bot.answers.suggestions.presses:can_read_room": "A button is pressed where its answer is: _is_place_of.",
-    "bot.answers.watches.telling:can_read": RACE,
-    "bot.answers.writer:can_read": RACE,
+    "bot.answers.watches.telling:can_read": (
+        RACE + "watches/test_notifier.py: test_who_loses_access_while_a_notice_is_posted_is_not_told."
+    ),
+    "bot.answers.writer:can_read": (
+        RACE + "test_service.py: test_what_readers_may_no_longer_read_while_it_is_written_is_withdrawn."
+    ),
     "bot.capabilities.access.control:AccessControl.check_active": (
         WORDS
         + "whoever left the workspace reads nothing (AudienceResolver) and manages nothing (is_workspace_manager)."

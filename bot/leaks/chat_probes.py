@@ -69,7 +69,8 @@ class ChatProbes:
                 self._store.report.untried[f"chat: {name}"] = "It changes only what is read of the person or the place."
                 continue
             for words in self._list_words(name) if command.usage else ("",):
-                await self._process(f"chat: {name}", words, self._command(name, words))
+                await self._process(f"chat: {name}", words, self._command(name, words, self._hall))
+                await self._process(f"chat: {name}, private", words, self._command(name, words, self._direct))
             await self._change(name)
         await self._press()
         await self._complete()
@@ -79,7 +80,7 @@ class ChatProbes:
         for pattern in CHANGING.get(name, ()):
             words = pattern.format(name=self._store.bait.name, friend=self._store.bait.friend, person=STRANGER)
             before = await self._read_state()
-            await self._process(f"chat: {name}", words, self._command(name, words))
+            await self._process(f"chat: {name}", words, self._command(name, words, self._hall))
             if self._asker.kind != "manager" and await self._read_state() != before:
                 self._store.report.add(Leak(f"chat: {name}", self._asker.name, "granted"))
 
@@ -139,9 +140,9 @@ class ChatProbes:
             yield f'"{canary.name}"'
             yield canary.title
 
-    def _command(self, name: str, words: str) -> CommandInvoked:
+    def _command(self, name: str, words: str, place: Location) -> CommandInvoked:
         person = self._asker.subject.person
-        return CommandInvoked(token_hex(4), self._hall, person, name, words, handle="h", time=self._now)
+        return CommandInvoked(token_hex(4), place, person, name, words, handle="h", time=self._now)
 
     async def _process(self, surface: str, asked: str, event: PlatformEvent) -> None:
         self._platform.take_shown()

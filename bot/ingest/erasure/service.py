@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -151,9 +151,11 @@ class Erasures:
         Without a receipt the entry alone; neither again if a restart had completed it. Other parameters as in
         `give_receipt`.
         """
-        key = self._try_load_key() if erasure is not None else None
-        if erasure is None or key is None:
+        if erasure is None:
             await self._store.audit.append(entry)
+            return
+        if (key := self._try_load_key()) is None:
+            await self._store.receipts.cancel(erasure.id, entry)
             return
         stored = await self._sign(key, action, asked, erasure, NOBODY)
         await self._keep(stored, erasure, replace(entry, details={**entry.details, "receipt": stored.id}))
@@ -167,6 +169,8 @@ class Erasures:
         was asked, it is the receipt of that.
         """
         if (key := self._try_load_key()) is None:
+            with suppress(EngineError):  # what was erased is erased
+                await self._store.receipts.cancel(erasure.id)
             return {}
         stored = await self._sign(key, action, asked, erasure, owner)
         try:

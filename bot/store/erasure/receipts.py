@@ -59,9 +59,12 @@ class ErasureReceipts:
             (id_, to_micros(time), *rest, target.platform, target.workspace, target.person, self._process),
         )
 
-    async def cancel(self, id_: str) -> None:
-        """An erasure failed, and whoever asked for it knows that."""
-        await self._database.execute("DELETE FROM pending_erasure WHERE id = ?", (id_,))
+    async def cancel(self, id_: str, entry: AuditEvent | None = None) -> None:
+        """Forget that an erasure was begun: it failed, and whoever asked knows that, or it is done without a receipt.
+
+        `entry`: of the audit log, that is written with it.
+        """
+        await self._database.write(_cancel, id_, entry, self._clock.now())
 
     async def add(self, receipt: StoredReceipt, entry: AuditEvent | None = None) -> None:
         """Keep the receipt of an erasure that is done; again, it is the same.
@@ -115,6 +118,12 @@ def _add(db: Connection, receipt: StoredReceipt, entry: AuditEvent | None, now: 
     sql = f"INSERT INTO erasure_receipt ({_COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id"
     is_new = bool(list(db.execute_fetchall(sql, (id_, to_micros(time), *rest))))
     if entry is not None and is_new:
+        append_event(db, entry, now)
+
+
+def _cancel(db: Connection, id_: str, entry: AuditEvent | None, now: datetime) -> None:
+    db.execute("DELETE FROM pending_erasure WHERE id = ?", (id_,))
+    if entry is not None:
         append_event(db, entry, now)
 
 

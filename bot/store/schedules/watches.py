@@ -115,14 +115,21 @@ class Watches:
         )
 
     async def list_candidates(self, limit: int) -> list[tuple[str, str]]:
-        """The rooms and ids of messages and files to compare, the first noted first."""
+        """The rooms and ids of stored messages and files to compare, the first noted first."""
         rows = await self._database.fetch_all(
-            "SELECT room, message FROM watch_candidate ORDER BY noted_at, room, message LIMIT ?", (limit,)
+            "SELECT room, message FROM watch_candidate c"
+            " WHERE NOT EXISTS (SELECT 1 FROM message m WHERE m.room = c.room AND m.id = c.message AND NOT m.applied)"
+            " AND NOT EXISTS (SELECT 1 FROM file f WHERE f.document = c.message AND NOT f.applied)"
+            " ORDER BY noted_at, room, message LIMIT ?",
+            (limit,),
         )
         return [(str(room), str(message)) for room, message in rows]
 
     async def finish_candidate(self, room: str, message: str, watches: Collection[str], now: datetime) -> None:
-        """Record which standing requests a message or a file is for, and that it was compared."""
+        """Record which standing requests a message or a file is for, and that it was compared.
+
+        Nothing is recorded of what was deleted meanwhile.
+        """
         await self._database.write(_finish_candidate, (room, message), tuple(watches), to_micros(now))
 
     async def list_waiting(self) -> list[WatchNotice]:
@@ -174,7 +181,7 @@ def _finish_candidate(db: Connection, key: tuple[str, str], watches: Sequence[st
     for watch in watches:
         db.execute(
             "INSERT INTO watch_notice (watch, room, message, found_at) SELECT id, ?2, ?3, ?4 FROM watch WHERE id = ?1"
-            " ON CONFLICT DO NOTHING",
+            " AND EXISTS (SELECT 1 FROM watch_candidate WHERE room = ?2 AND message = ?3) ON CONFLICT DO NOTHING",
             (watch, *key, now),
         )
     db.execute("DELETE FROM watch_candidate WHERE room = ? AND message = ?", key)

@@ -20,6 +20,7 @@ from bot.capabilities.results import Listing
 from bot.capabilities.run import run, run_for_person
 from bot.errors import NotPermitted
 from bot.ingest.documents import ConversationDocuments
+from bot.ingest.erasure.keys import KEY_FILE
 from bot.ingest.erasure.receipt import dump_receipt
 from bot.ingest.sync.retention import Retention
 from bot.platform.events import WorkspaceLeft
@@ -283,3 +284,25 @@ async def test_the_next_start_completes_the_deletion_of_a_workspace(tmp_path: Pa
                 {"receipt": receipt.id},
             )
             await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+
+
+async def break_key(bot: BotFixture) -> None:
+    (bot.context.settings.data_path / KEY_FILE).write_text("damaged\n")
+
+
+async def test_a_key_that_cannot_be_read_at_the_end_leaves_one_entry_and_nothing_to_complete(tmp_path: Path) -> None:
+    async with open_bot(tmp_path / "home", delete_data_on_uninstall=True) as bot:
+        await tell_of_the_ferry(bot)
+        run_before(bot.store, "delete_workspace", lambda: break_key(bot))
+        await bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "removed"))
+        [entry] = await bot.store.audit.list(AuditFilter(action="forget-workspace"))
+        assert json.loads(entry.details) == {}
+        assert await bot.store.receipts.list_abandoned() == []
+
+
+async def test_whoever_got_no_receipt_is_not_forgotten_again_by_the_next_start(bot: BotFixture) -> None:
+    place, link = await tell_of_the_ferry(bot)
+    run_before(bot.engine.documents, "amend", lambda: break_key(bot))
+    done = await perform(bot, "ada", place, Forget(link))
+    assert done.receipt == {}
+    assert await bot.store.receipts.list_abandoned() == []

@@ -44,7 +44,13 @@ async def test_a_guest_learns_nothing_and_every_capability_is_tried_or_named(tmp
     assert report.leaks == []
     surfaces = {surface for surface, _ in report.tried}
     assert {row.name for row in ROWS} <= surfaces | report.untried.keys()
-    assert {"chat: graph", "chat: completion of names", "chat: home page", "chat: question in a channel"} <= surfaces
+    assert {
+        "chat: graph",
+        "chat: graph, private",
+        "chat: completion of names",
+        "chat: home page",
+        "chat: question in a channel",
+    } <= surfaces
     assert report.planted == ["private channel", "open channel, for guests"]
 
 

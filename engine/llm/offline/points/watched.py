@@ -69,6 +69,7 @@ _MOVES = re.compile(
     r"変更|延長|延期|移動|移転|に変わ|になりました|になった|前倒し|値上げ|値下げ|移行",
     re.IGNORECASE,
 )
+MAX_COMPARED = 60  # sentences or messages before one, of which it may replace one
 MAX_WORDS_OF_REPLY = 6  # content words of a decision that takes its subject from the message before
 
 
@@ -101,7 +102,8 @@ class WatchedSources:
         subject, candidates = parse_subject(words), self._candidates
         asked = None if among is None else {_identify(source) for source in among}
         places = [at for at, one in enumerate(candidates) if asked is None or _identify(one.source) in asked]
-        found = [candidates[at].source for at in places if is_event(kind, subject, at, candidates)]
+        named = frozenset(at for at, one in enumerate(candidates) if subject.is_named_in(one.text))
+        found = [candidates[at].source for at in places if _is_event(kind, subject, at, candidates, named)]
         return list({_identify(source): source for source in found}.values())
 
 
@@ -123,16 +125,21 @@ def parse_subject(words: str) -> Subject:
     return Subject(words, _list_stems(words), kinds)
 
 
-def is_event(kind: WatchKind, subject: Subject, at: int, candidates: Sequence[Candidate]) -> bool:
-    """Whether a sentence or message is what is waited for; `candidates`: with it, what was said before."""
-    one = candidates[at]
+def _is_event(
+    kind: WatchKind, subject: Subject, at: int, candidates: Sequence[Candidate], named: Collection[int]
+) -> bool:
+    """Whether a sentence or message is what is waited for.
+
+    `candidates`: with it, what was said before; `named`: the positions of those that name the subject.
+    """
     match kind:
         case "mentioned":
-            return subject.is_named_in(one.text)
+            return at in named
         case "decided":
             return _is_decided(subject, at, candidates)
         case "changed":
-            return _announces(subject, one) or _replaces(subject, at, candidates)
+            is_announced = at in named and _announces(subject, candidates[at])
+            return is_announced or _replaces(subject, at, candidates, named)
 
 
 def _list_stems(text: str) -> frozenset[str]:
@@ -186,13 +193,21 @@ def _names_kind(text: str) -> bool:
     return any(pattern.search(text) for pattern, _ in _VALUE_WORDS)
 
 
-def _replaces(subject: Subject, at: int, candidates: Sequence[Candidate]) -> bool:
-    """Whether it replaces an earlier statement about the subject, with a value of its kind."""
-    text = candidates[at].text
-    kinds = frozenset[str]().union(*(clause.kinds for clause in parse_text(text).clauses))
+def _replaces(subject: Subject, at: int, candidates: Sequence[Candidate], named: Collection[int]) -> bool:
+    """Whether it replaces an earlier statement about the subject, with a value of its kind.
+
+    Statements are compared only if one of the two may be about the subject, which takes the longest by far.
+    """
+    first = max(0, at - MAX_COMPARED)
+    may_be = [old for old in range(first, at) if at in named or old in named]
+    if not any(_is_earlier(candidates[old], candidates[at]) for old in may_be):
+        return False
+    kinds = frozenset[str]().union(*(clause.kinds for clause in parse_text(candidates[at].text).clauses))
     if subject.kinds and not (subject.kinds & kinds):
         return False
-    first = max(0, at - 60)
-    part = candidates[first : at + 1]
-    former = [first + old for old, new in find_replaced(part).items() if first + new == at]
-    return any(subject.is_named_in(text) or subject.is_named_in(candidates[old].text) for old in former)
+    replaced = find_replaced(candidates[first : at + 1])
+    return any(replaced.get(old - first) == at - first for old in may_be)
+
+
+def _is_earlier(old: Candidate, new: Candidate) -> bool:
+    return old.source.time is not None and new.source.time is not None and old.source.time < new.source.time

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from bot.answers.renewal.superseded import SupersessionFinder
+from bot.answers.watches import notifier as notifier_module
 from bot.answers.watches.notifier import QUIET_SECONDS, WatchNotifier
 from bot.commands.table import run_command
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location
+from bot.store import FileRecord
 from bot.store.schedules.watches import Watch
 from engine.errors import ModelError, ModelUnavailable
 from engine.llm.base import EventRequest
@@ -147,6 +149,20 @@ async def test_what_the_person_cannot_read_when_it_is_posted_is_not_told(bot: Bo
     assert await bot.store.watches.list_waiting() == []
 
 
+async def test_who_loses_access_while_a_notice_is_posted_is_not_told(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "ada", "bob", kind="closed")
+    await watch(bot, "ada", "mentioned", "kettle")
+    await bot.post(vault, "bob", "The kettle leaks.")
+
+    async def leave() -> None:
+        bot.change_channel(vault, members=frozenset({"bob"}))
+
+    run_before(bot.store.answers, "begin", leave)
+    await run(bot)
+    assert "kettle leaks" not in repr(told(bot, "ada"))
+    assert await bot.store.watches.list_waiting() == []
+
+
 async def test_a_message_that_was_deleted_is_not_told_and_one_that_was_told_is_taken_back(bot: BotFixture) -> None:
     yard = await bot.join("YARD", "ada", "bob")
     await watch(bot, "ada", "mentioned", "kettle")
@@ -253,6 +269,32 @@ async def test_a_file_that_is_forgotten_leaves_no_trace_and_takes_back_what_was_
     database = bot.store.files._database
     for table in ("watch_candidate", "watch_notice"):
         assert await database.fetch_all(f"SELECT message FROM {table}") == []
+
+
+async def test_a_file_that_is_forgotten_while_it_is_compared_leaves_no_trace(bot: BotFixture) -> None:
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    key = await share(bot, yard, "minutes.txt", MINUTES)
+    run_before(bot.store.watches, "finish_candidate", lambda: bot.ingest_service.forget_document(key))
+    await notifier(bot, 0.0).compare()
+    for table in ("watch_candidate", "watch_notice"):
+        assert await bot.store.files._database.fetch_all(f"SELECT message FROM {table}") == []
+
+
+async def test_files_that_are_not_stored_yet_hold_up_nothing(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifier_module, "MAX_COMPARED", 1)
+    yard = await bot.join("YARD", "ada", "bob")
+    await watch(bot, "ada", "mentioned", "kettle")
+    time, watches = bot.platform.current_time(), bot.store.watches
+    half = FileRecord("a:file", yard.room, "a", "a", "bob", time)
+    await bot.store.files.insert(half)
+    await watches.add_candidates(yard.room, [half.document], time)
+    assert await watches.list_candidates(1) == []
+    await bot.post(yard, "bob", "The kettle leaks.")
+    await run(bot)
+    assert "kettle leaks" in told(bot, "ada")[0].text
+    await bot.store.files.record_applied(half)
+    assert await watches.list_candidates(1) == [(yard.room, half.document)]
 
 
 @pytest.mark.parametrize("call", ["finish", "open_direct"])
