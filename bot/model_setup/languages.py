@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
 from engine.data_dir import DataDir
-from engine.llm.e5.languages import LANGUAGES
+from engine.llm.e5.languages import LANGUAGES, OTHER
 from engine.llm.e5.spoken import load_spoken
 from engine.storage.ledger import load_languages
-from engine.text.languages.shares import OTHER
 
 if TYPE_CHECKING:
     from bot.settings import Settings

@@ -7,8 +7,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.llm.e5.languages import LANGUAGES
-from engine.text.languages.shares import OTHER
+from engine.llm.e5.languages import LANGUAGES, OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
