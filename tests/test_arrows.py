@@ -225,7 +225,7 @@ ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config default_models e5.languages e5.spoken embedder \
  offline.contradictions.coverage offline.contradictions.finding \
- offline.points.register offline.points.watched offline.points.weights offline.quoting.notices \
+ offline.points.open_questions offline.points.register offline.points.watched offline.points.weights offline.quoting.notices \
  offline.supersession.history \
 offline.supersession.sources offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
@@ -235,8 +235,8 @@ options:
 parsers: base chat_export converted.service dates registry sandbox.origins sandbox.probe sandbox.state
 scheduling: feature_breaker indexing_budget processes supervisor tasks
 storage: disk files journal ledger ledger.records sqlite.database
-text: author_request cleanup conversations.disentanglement conversations.windows message_line names \
-languages.unspaced overviews.request stream_rewriter time_spans word_lists
+text: author_request cleanup conversations.disentanglement conversations.small_talk conversations.windows \
+message_line names languages.unspaced overviews.request stream_rewriter time_spans word_lists
 usage:
 """
 SHARED_MODULES = {
