@@ -225,7 +225,8 @@ ingest: estimate
 knowledge: duplicates.report
 llm: checked_embedder client.protocol client.subprocess config default_models e5.languages e5.spoken embedder \
  offline.contradictions.coverage offline.contradictions.finding \
- offline.points.open_questions offline.points.register offline.points.watched offline.points.weights offline.quoting.notices \
+ offline.points.open_questions offline.points.register offline.points.watched offline.points.weights \
+ offline.quoting.notices \
  offline.supersession.history \
 offline.supersession.sources offline.words picture_describer remote_model \
 traits.model_check traits.prefixes traits.reasoning traits.remembered
