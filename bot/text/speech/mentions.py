@@ -25,7 +25,7 @@ MAX_END = 200  # characters at the end of a message in which it copies people in
 
 _COPYING = phrases.parse_words("cc fyi ping via with and also + & please pls bitte con avec com mit und y et e")
 _COPIED_AT_END = re.compile(rf"(?<!\w)(?:cc|fyi)[\s:/]*(?:{MENTION.pattern}[\s,&+]*)+[.!)]*\Z", re.IGNORECASE)
-_COPYING_AT_START = re.compile(rf"\s*+(?:cc|fyi)[\s:/]*+(?={MENTION.pattern})", re.IGNORECASE)
+_COPYING_AT_START = re.compile(rf"\A\s*+(?:cc|fyi)[\s:/]*+(?={MENTION.pattern})", re.IGNORECASE)
 
 
 def calls_another(text: str, bot_ids: Collection[str]) -> bool:

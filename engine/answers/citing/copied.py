@@ -18,6 +18,7 @@ SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _WORD = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
 _OPENING, _CLOSING = re.escape(OPENING_BRACKETS), re.escape(CLOSING_BRACKETS)
 _BRACKET = re.compile(rf"[{_OPENING}]([^{_OPENING}{_CLOSING}\n]{{1,80}})[{_CLOSING}]")
+_NO_DIGIT = re.compile(r"\D")
 _LABEL = re.compile(r"\W{0,4}([^\W\d_]{1,20})")
 _SAME = str.maketrans({"（": "(", "）": ")", "：": ":", "*": "", "_": ""})
 
@@ -52,7 +53,7 @@ def _find_words(text: str) -> Iterator[str]:
         yield f"{match[1]}{match[2]}"
     for match in NAMED.finditer(text):
         yield match[0]
-        yield text[match.start() : match.start("list")] + re.split(r"\D", match["list"], maxsplit=1)[0]
+        yield text[match.start() : match.start("list")] + _NO_DIGIT.split(match["list"], maxsplit=1)[0]
 
 
 def _is_labeled(seen: str) -> bool:

@@ -51,6 +51,7 @@ _ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _RATINGS, _DETAILS =
     )
 )
 _KNOWN = _ANSWERS | _TEXTS | _SUMMARIES | _THOUGHTS | _ASIDES | _SOURCES | _RATINGS | _DETAILS
+_DIGITS = re.compile(r"\d+")
 _JOINTS = re.compile(r"[\s_-]+")
 _KEY = r"[\"'“]?(?P<key>[^\"'“”:{}\[\],\n]{1,24})[\"'”]?"
 _START = r"\s{0,8}(?:(?:`{3}|json)(?:json)?\s{0,8})?(?:\[\s{0,8})?"
@@ -251,4 +252,4 @@ def _read_numbers(item: object) -> list[str]:
         named.discard(())
         return list(named.pop()) if len(named) == 1 else []
     text = str(item)
-    return re.findall(r"\d+", text) if _NUMBERS.fullmatch(text) else []
+    return _DIGITS.findall(text) if _NUMBERS.fullmatch(text) else []
