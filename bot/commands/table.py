@@ -82,9 +82,10 @@ async def _admit(call: CommandContext) -> None:
     await (await call.services.deps.parts.open()).access.check_active(
         Subject(location.platform, location.workspace, call.person)
     )
-    now = call.services.context.clock.time()
+    context = call.services.context
+    limit = COMMANDS_PER_QUESTION * context.settings.questions_per_minute
     who = (f"commands:{location.platform}", location.workspace, call.person)
-    if not await call.store.recent_questions.count_if_below(who, COMMANDS_PER_MINUTE, now):
+    if not await call.store.recent_questions.count_if_below(who, limit, context.clock.time()):
         raise TooManyRequests(gettext("You gave too many commands in the last minute. Wait a moment, then try again."))
 
 
@@ -123,7 +124,7 @@ def _format_result(result: object) -> list[str]:
     return []
 
 
-COMMANDS_PER_MINUTE = 30  # of one person
+COMMANDS_PER_QUESTION = 3  # that a person may ask in a minute
 
 # What the menu of a message offers besides; adapters register them with their platform.
 MENU_COMMANDS: Mapping[str, Callable[[CommandContext], Awaitable[Card | None]]] = {

@@ -9,7 +9,6 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import ListedChannel, Location, Person
 from bot.platform.ports import MessageLimits, ThreadPage
 from bot.platform.traits import PlatformTraits
-from bot.store.shared.questions import RecentQuestions
 from engine.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -142,13 +141,6 @@ class StandInReply:
 
     async def replace(self, text: str) -> None:
         self._platform.shown.append(text)
-
-
-class UncountedQuestions(RecentQuestions):
-    """Lets everybody ask as often as the test does."""
-
-    async def count_if_below(self, person: tuple[str, str, str], limit: int, now: float) -> bool:
-        return True
 
 
 def describe_card(card: Card) -> str:

@@ -13,7 +13,7 @@ from bot.bootstrap import EngineModels, open_context, open_engine, open_models
 from bot.bot import Bot
 from bot.capabilities.maintenance import archive
 from bot.dispatch.dispatcher import AttachedPlatforms
-from bot.leaks.stand_in import StandInPlatform, UncountedQuestions
+from bot.leaks.stand_in import StandInPlatform
 from bot.monitoring.metrics import Metrics
 from bot.permissions.audience import personal_space, workspace_space
 from bot.platform.models import Channel, Location
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine import Clock
 
 KEPT = ("space", "retrieval_mode", "people", "fulltext_tokenizer", "graph_backend", "language", "suggestions")
+QUESTIONS = 1_000_000  # that one asker may ask in a minute, besides three times as many commands
 
 
 class StandingBot(Bot):
@@ -52,7 +53,7 @@ class StoreCopy:
 def build_settings(settings: Settings, home: Path) -> Settings:
     """Settings of the copy: without models, platforms, secrets, deletion by age and backups."""
     kept = {name: getattr(settings, name) for name in KEPT}
-    return Settings.model_construct(data_dir=home, backfill_days=0, **kept)
+    return Settings.model_construct(data_dir=home, questions_per_minute=QUESTIONS, backfill_days=0, **kept)
 
 
 @asynccontextmanager
@@ -76,8 +77,6 @@ async def open_copy(
             await engine_context.engine.maintenance.reindex()
         attached = AttachedPlatforms()
         context = await stack.enter_async_context(open_context(engine_context, chosen, attached.platforms))
-        uncounted = UncountedQuestions(context.store.recent_questions.database)
-        context.store.recent_questions = uncounted
         bot = StandingBot(context, attached, Metrics(clock))
         copy = StoreCopy(bot, {}, chosen)
         await _attach_platforms(copy, attached)

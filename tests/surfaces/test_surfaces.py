@@ -148,7 +148,7 @@ ANSWERED_IN_CHAT = {"duplicates", "experts", "undo", "remove-answer"}
 @pytest.fixture
 def _without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.commands.status.can_render", lambda: False)
-    monkeypatch.setattr("bot.commands.table.COMMANDS_PER_MINUTE", len(CHAT_ROWS) * len(PEOPLE_OF_THE_CHANNEL))
+    monkeypatch.setattr("bot.commands.table.COMMANDS_PER_QUESTION", len(CHAT_ROWS) * len(PEOPLE_OF_THE_CHANNEL))
 
 
 @pytest.mark.parametrize("row", CHAT_ROWS, ids=lambda each: each.name)

@@ -18,7 +18,7 @@ class RecentQuestions:
     """Questions with the times at which they were asked, in seconds since 1970."""
 
     def __init__(self, database: Database) -> None:
-        self.database = database
+        self._database = database
         self._uncounted: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
 
     async def count_if_below(self, person: tuple[str, str, str], limit: int, now: float) -> bool:
@@ -27,7 +27,7 @@ class RecentQuestions:
         While the database takes no changes, this process counts alone.
         """
         try:
-            return await self.database.write(_count_if_below, person, limit, now)
+            return await self._database.write(_count_if_below, person, limit, now)
         except WRITES_REFUSED:
             asked = self._uncounted[person] = [at for at in self._uncounted[person] if at > now - MINUTE]
             if len(asked) >= limit:
