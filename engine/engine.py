@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +40,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.clock import Clock
+    from engine.data_dir import FolderClaim
+    from engine.errors import DiskError
     from engine.llm.base import Embedder, LanguageModel, Reranker
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.models import Context, LLMMessage, Question, Source
     from engine.projection.open_stores import Stores
+    from engine.projection.storage import Storage
+    from engine.storage.ledger import LedgerStore
 
 
 @guard_public_methods
@@ -105,28 +111,15 @@ class Engine:
         async with AsyncExitStack() as stack:
             language, embedder = resolve_models(language, embedder, options.languages, stack)
             claim = stack.enter_context(folder.claim(0 if options.database else options.disk_reserve_bytes))
-            refusal = claim.refusal
-            if options.database and isinstance(refusal, DiskReadOnly):  # else the disk of the database decides
-                raise refusal
-            refusal = None if options.database else refusal
+            refusal = _find_refusal(claim, options)
             stack.push_async_callback(supervisor.stop)
             storage = await open_storage(folder, options, supervisor, claim, clock, stack)
             async with storage.processes.lease("start"):
                 ledger = await storage.open_ledger(stack)
                 if refusal is None:
                     await ledger.joins.set_automatic_joins(enabled=options.join_duplicates)
-                place = (await ledger.embedders.load_places()).present
-                vectors_state = VectorsState(
-                    are_lost=stores is None and not storage.has_vectors(place),
-                    are_kept=stores is None and options.open_stores is None,
-                    is_alone=not await has_others(storage.processes),
-                    is_read_only=refusal is not None,
-                    former_embedder=former_embedder,
-                )
-                embedder = await choose_embedder(ledger, embedder, options, vectors_state, stack)
-                await recall_scale(ledger, embedder)
-                if stores is not None:
-                    await check_given_stores(ledger, stores, embedder)
+                given = _GivenVectors(stores, former_embedder, options, is_read_only=refusal is not None)
+                embedder = await _choose_embedder(storage, ledger, embedder, given, stack)
                 stores = stores or await storage.open_stores(ledger, embedder, former_embedder, stack)
                 runtime = Runtime(
                     ledger=ledger,
@@ -207,3 +200,40 @@ class Engine:
         similarities = await self._runtime.embedder.measure_similarities(texts, meter := UsageMeter())
         await self.maintenance.record_usage(meter)
         return similarities
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenVectors:
+    """What the caller of `Engine.open` gives of the vectors, and whether nothing can be written."""
+
+    stores: Stores | None
+    former_embedder: Embedder | None
+    options: EngineOptions
+    is_read_only: bool
+
+
+def _find_refusal(claim: FolderClaim, options: EngineOptions) -> DiskError | None:
+    """Why nothing can be written; None if it can, or if a database decides that."""
+    if not options.database:
+        return claim.refusal
+    if isinstance(claim.refusal, DiskReadOnly):
+        raise claim.refusal
+    return None
+
+
+async def _choose_embedder(
+    storage: Storage, ledger: LedgerStore, embedder: Embedder, given: _GivenVectors, stack: AsyncExitStack
+) -> CheckedEmbedder:
+    """The embedder to use, with its scale. Raises EmbedderMismatch if the vectors are another one's."""
+    state = VectorsState(
+        are_lost=given.stores is None and not storage.has_vectors((await ledger.embedders.load_places()).present),
+        are_kept=given.stores is None and given.options.open_stores is None,
+        is_alone=not await has_others(storage.processes),
+        is_read_only=given.is_read_only,
+        former_embedder=given.former_embedder,
+    )
+    chosen = await choose_embedder(ledger, embedder, given.options, state, stack)
+    await recall_scale(ledger, chosen)
+    if given.stores is not None:
+        await check_given_stores(ledger, given.stores, chosen)
+    return chosen
