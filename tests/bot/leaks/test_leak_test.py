@@ -88,12 +88,12 @@ def test_the_command_tests_a_copy_and_leaves_the_data_alone(tmp_path: Path) -> N
     note.write_text("Mira keeps the ferry.", encoding="utf-8")
     before = ["--data-dir", str(home)]
     assert CliRunner().invoke(app, [*before, "ingest", str(note)]).exit_code == 0
+    listed = CliRunner().invoke(app, [*before, "documents"]).output
+    assert "note.md" in listed
     result = CliRunner().invoke(app, [*before, "audit", "--as", "space", "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["leaks"] == []
-    listed = CliRunner().invoke(app, [*before, "documents"])
-    assert "note.md" in listed.output
-    assert "leak" not in listed.output
+    assert CliRunner().invoke(app, [*before, "documents"]).output == listed
 
 
 async def test_an_asker_is_named_by_words_a_person_or_a_token(tmp_path: Path) -> None:
