@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.store import AnswerResult
-from bot.store.control.untouched import select_untouched
+from bot.store.control.untouched import select_spaces, select_untouched
 from bot.store.models import source_keys
 from bot.text.citing_sentences import cited_numbers, keep_sentences, renumber
 
@@ -23,7 +23,7 @@ def keep_current(stored: StoredAnswer, replaced: frozenset[str]) -> AnswerResult
     """What of an answer rests on none of the messages with these keys."""
     text, sources = select_untouched(stored.text, stored.sources, stored.documents, replaced) or ("", ())
     keys = frozenset[str]().union(*map(keys_of, sources))
-    spaces = stored.spaces & {source.space for source in sources}
+    spaces = select_spaces(stored.spaces, sources)
     return AnswerResult(text, sources, keys, spaces, frozenset(source.room for source in sources), keys)
 
 

@@ -11,7 +11,7 @@ from bot.text.citing_sentences import cited_numbers, keep_explained
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
     from bot.store.models import AnswerSource
@@ -54,7 +54,7 @@ def save_untouched(db: Connection, found: Collection[UntouchedText]) -> None:
             " RETURNING id",
             (
                 *(text.text, ANSWER_SOURCES.dump_json(text.sources).decode()),
-                json.dumps(sorted(set(json.loads(text.spaces)) & {source.space for source in text.sources})),
+                json.dumps(sorted(select_spaces(json.loads(text.spaces), text.sources))),
                 json.dumps(sorted({source.room for source in text.sources})),
                 text.answer,
             ),
@@ -90,6 +90,14 @@ def select_untouched(
     kept = keep_explained(text, {source.number: _describe(source) for source in left}, lost)
     numbers = cited_numbers(kept)
     return kept, tuple(source for source in left if source.number in numbers)
+
+
+def select_spaces(used: Iterable[str], sources: Collection[AnswerSource]) -> frozenset[str]:
+    """The spaces of the kept sources, of those that the answer used, without those that are named after their rooms.
+
+    Such a space is gone once its room is open; who may read the room is asked for anyway.
+    """
+    return frozenset(used) & {source.space for source in sources} - {source.room for source in sources}
 
 
 def _describe(source: AnswerSource) -> str:

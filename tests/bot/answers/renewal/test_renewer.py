@@ -222,6 +222,22 @@ async def test_a_room_that_closes_leaves_what_the_others_may_read(bot: BotFixtur
     assert "Monday" not in reply.text
 
 
+async def test_what_was_asked_where_it_was_closed_is_renewed_where_it_is_open_again(
+    bot: BotFixture, roof: Location
+) -> None:
+    hall = await bot.join("HALL", "ada", "bob", kind="closed")
+    kiln = await bot.post_indexed(roof, "ada", KILN)
+    await bot.post_indexed(hall, "ada", CLAY)
+    reply = await bot.ask(hall, "bob", ASKED)
+    bot.platform.change_channel("HALL", kind="open")
+    await bot.ingest_service.handle(VisibilityChanged(hall))
+    await bot.ingest_service.run_sync()
+    await bot.edit(kiln, THURSDAY)
+    await renew(bot)
+    assert "Zadar" in reply.text
+    assert "Thursday" in reply.text
+
+
 async def test_a_refusal_for_long_is_counted(pottery: Pottery) -> None:
     bot = pottery.bot
     await bot.delete(pottery.kiln)
