@@ -48,7 +48,7 @@ language lang sprache idioma langue 言語
 # They follow an answer that cites nothing, if they cite.
 _EXPLANATION_NAMES = "explanation erklärung begründung explicación explication explicação 説明"
 # Beside thoughts they are no data that was asked for.
-_DETAIL_NAMES = f"question query entity entityname role type status note notes {_EXPLANATION_NAMES}"
+_DETAIL_NAMES = f"question query entity entityname role type status note notes action {_EXPLANATION_NAMES}"
 _ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _ONE_SOURCE, _RATINGS, _EXPLANATIONS, _DETAILS = (
     frozenset(names.split())
     for names in (
@@ -181,7 +181,11 @@ def _read_value(value: object, depth: int) -> _JsonText | None:
     """What a value says; None if it is no reply."""
     match value:
         case dict() if depth < MAX_DEPTH:
-            return _read_object({_normalize(key): item for key, item in value.items()}, depth)
+            fields: dict[str, object] = {_normalize(key): item for key, item in value.items()}
+            if _normalize(fields.get("action")) in _ANSWERS and "actioninput" in fields:  # the last step of an agent
+                fields = {**fields, "answer": fields["actioninput"]}
+                fields = {key: item for key, item in fields.items() if key not in {"action", "actioninput"}}
+            return _read_object(fields, depth)
         case list() if value:
             said = [_read_value(item, depth) if isinstance(item, dict) else None for item in value]
             parts = [part for part in said if part]
@@ -198,8 +202,9 @@ def _read_object(fields: dict[str, object], depth: int) -> _JsonText | None:
     thoughts = sum(_measure_thought(value) for key, value in fields.items() if key in _THOUGHTS)
     is_thought_out = any(_is_sentence(str(fields[key])) for key in fields.keys() & _THOUGHTS)
     answers, is_message = _list_texts(fields, _ANSWERS, depth), _is_message(fields)
-    if cited := _find_cited(answers, fields, depth):
-        return _JsonText(cited, thoughts, is_thought_out, fields.keys() <= _KNOWN - _DETAILS, is_message)
+    if cited := _find_cited(answers or (_list_texts(fields, _TEXTS, depth) if depth else []), fields, depth):
+        is_reply = not _is_data(fields, has_reply=True)
+        return _JsonText(cited, thoughts, is_thought_out, is_reply, is_message)
     has_reply = bool(thoughts or is_message or (depth and fields.keys() & _SUMMARIES))
     if _is_data(fields, has_reply=has_reply) and not (thoughts > MAX_BARE and answers):
         return None
@@ -240,7 +245,9 @@ def _is_data(fields: dict[str, object], *, has_reply: bool) -> bool:
     details = [fields[key] for key in fields.keys() & _DETAILS]
     return (
         not fields.keys() <= _KNOWN
-        or any(isinstance(value, dict) for key, value in fields.items() if key in _THOUGHTS)
+        or any(
+            isinstance(value, dict) and not _measure_thought(value) for key, value in fields.items() if key in _THOUGHTS
+        )
         or any(isinstance(value, int | float) for value in details)
         or (bool(details) and not has_reply)
     )

@@ -37,6 +37,8 @@ def unwrap(text: str, step: int) -> str:
         '{"question": "When?", "answer": "Lit at \\"nine\\" [1]."}',
         '{"answer": "Lit at \\"nine\\" [1].", "explanation": "The diary says so [2].", "length": 3}',
         '{"notes": ["The diary."], "answer": "Lit at \\"nine\\" [1]."}',
+        '{"thought": "Nine.", "action": "Final Answer", "action_input": "Lit at \\"nine\\" [1]."}',
+        '{"answer": {"text": "Lit at \\"nine\\" [1].", "tone": "dry"}}',
     ],
 )
 def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
@@ -78,6 +80,7 @@ def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
         '{"question": "What is X?", "answer": "Y [1]"}\n{"question": "What is Z?", "answer": "V [2]"}',
         '{"response": "Nine [1]", "status": 200}\n\nThis is what the API returns.',
         '{"notes": "It is old.", "text": "nine"}',
+        '{"thought": "Nine.", "action": "search", "action_input": "kiln"}',
         '{"summary": "Ada runs it [1].", "analysis": "It is old [2]."}',
         "```python\nprint(1)\n```",
         "",
@@ -134,7 +137,12 @@ def test_an_explanation_that_cites_follows_an_answer_that_does_not() -> None:
 
 
 def test_what_follows_an_answer_that_cites_stays() -> None:
-    assert unwrap('{"answer": "Nine [1]."}\n\nLet me know.', 4) == "Nine [1].\n\nLet me know."
+    said = '{"answer": "Nine [1].", "explanation": "The diary."}\n\nLet me know.'
+    assert unwrap(said, 4) == "Nine [1].\n\nLet me know."
+
+
+def test_thoughts_in_an_object_are_not_shown() -> None:
+    assert unwrap('{"thinking": {"why": "The diary."}, "answer": "It was nine."}', 4) == "It was nine."
 
 
 def test_thoughts_without_an_answer_are_not_shown() -> None:
