@@ -28,6 +28,7 @@ _WITHOUT_SUBJECT = re.compile(
     r"|\A\W*(?:(?i:y|e|pero|mas)\s+)?(?i:no\s|não\s)?(?i:está[ns]?|estão|es|son|é|são|fue|foi|era|será)\s+"
     r"(?:(?:muy|muito|tan|tão|demasiado|ya|já|aún|ainda)\s+)?[a-zà-ÿ]+(?<![aei]r)[?!\s]*\Z"
     rf"|\A\W*(?:(?i:y|e)\s+)?(?i:de|en|em|a)\s+(?:qué|que)\s+(?:{_UNITS})\s+(?:es|son|é|são)\W*\Z"
+    r"|\A\W*(?:(?i:y|e)\s+)?(?i:cuánt[oa]s|quant[oa]s)\s+\w+\s+(?:tienen?|tem|têm)\W*\Z"
     r"|\A\W*(?:(?i:y|e)\s+)?(?i:se\s+puede|puedo|podemos|pode-se|posso|podemos)\s+\w+[aei]r\W*\Z"
 )
 # "Ab wann ist da Sprechstunde?" but not "wann ist da jemand im Lager?", which names its own place.

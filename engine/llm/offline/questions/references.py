@@ -122,7 +122,7 @@ _GERMAN_CLAUSE = (
 )
 _GERMAN = (
     r"\b(?:gibt|gab|gäbe|geht|ging|handelt|regnet|schneit|hagelt|lohnt) (es)\b",
-    r"\bkommt (es)(?= (?:[^\W\d]+ )?(?:zu|zum|zur|darauf|vor)\b)",
+    r"\bkommt (es)(?= (?:[^\W\d]+ )?(?:zu|zum|zur|darauf|vor)\b|, dass\b)",
     rf"\b(?:{_GERMAN_VERBS}|wäre) (es)(?= [^,?]{{1,40}}{_GERMAN_CLAUSE})",
     r"\b(?:dauert|dauerte|braucht) (es)(?= ?[^?,]{0,40}, (?:bis|um)\b)",
     r"\b(?:wird|soll|kann|wurde) (es)(?=[^?]{1,80} geben\b)",

@@ -21,7 +21,14 @@ from engine.llm.offline.questions.ellipsis import (
     [
         *("¿a qué hora abre?", "que horas abre?", "y cuánto cuesta", "quando fecha", "¿cuándo abre hoy?"),
         *("¿cuándo se fundó?", "como se chama?", "quando foi construído?", "quanto pode custar?", "cuándo va a abrir"),
-        *("¿Cuándo se construyó?", "¿Está abierto?", "É muito caro?", "¿De qué color es?", "¿Se puede visitar?"),
+        *(
+            "¿Cuándo se construyó?",
+            "¿Está abierto?",
+            "É muito caro?",
+            "¿De qué color es?",
+            "¿Se puede visitar?",
+            "Quantas páginas tem?",
+        ),
     ],
 )
 def test_a_verb_without_a_subject_lacks_one(text: str) -> None:

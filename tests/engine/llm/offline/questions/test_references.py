@@ -16,7 +16,8 @@ De quoi s'agit-il dans la charte ? | Pourquoi fait-il froid dans la salle ? | Po
 Combien reste-t-il de places ? | Où vaut-il mieux garer les vélos ? | Que s'est-il passé hier ? | Quelle heure est-il ?
 Pourquoi peut-il y avoir des retards ? | Quand la piscine ouvre-t-elle ? | Les vélos sont-ils gratuits ?
 Gibt es am Bahnhof Schließfächer? | Ist es erlaubt, Hunde mitzubringen? | Ist es wahr, dass die Messe umzieht?
-Wie lange dauert es, bis der Kleber trocknet? | Wird es ein Sommerfest geben? | Warum ist es im Saal so kalt?
+Wie kommt es, dass wir warten?
+Wie lange dauert es, bis der Kleber trocknet? | Wird es ein Fest geben? | Warum ist es im Saal so kalt?
 """
 # Each names itself whom it means.
 OWNED = """
