@@ -132,7 +132,7 @@ def _parse_named(text: str, now: datetime) -> datetime | None:
     """The start of the one time that words name, as those of a question do: "yesterday", "letzte Woche", "12 mai"."""
     words = text.split()
     span, rest = parse_time_span(words, now)
-    if rest or ":" in text or not span.since:
+    if rest or ":" in text or not span.since or _AGO.fullmatch(text):
         return None
     lengths = [parse_leading_period(words[at:], now)[0] for at in range(len(words))]
     first = next(at for at, length in enumerate(lengths) if length)

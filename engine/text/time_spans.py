@@ -1,11 +1,11 @@
-"""Parse time spans in questions: "since Monday", "last week", "in May", "2026-05-12". Pure.
+"""Parse time spans in questions: "since Monday", "last week", "3 days ago", "in May", "2026-05-12". Pure.
 
 Days begin at midnight in the time zone of `now`: that of the person who asks. The results are in UTC.
 """
 
 from __future__ import annotations
 
-from calendar import monthrange
+from calendar import isleap, monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
@@ -44,7 +44,9 @@ _DAYS_BACK = {
 }
 _UNITS = {
     **dict.fromkeys(("hour", "hours", "stunde", "stunden", "hora", "horas", "heure", "heures"), timedelta(hours=1)),
-    **dict.fromkeys(("day", "days", "tag", "tage", "tagen", "día", "días", "jour", "jours"), timedelta(days=1)),
+    **dict.fromkeys(
+        ("day", "days", "tag", "tage", "tagen", "día", "días", "dia", "dias", "jour", "jours"), timedelta(days=1)
+    ),
     **dict.fromkeys(
         ("week", "weeks", "woche", "wochen", "semana", "semanas", "semaine", "semaines"), timedelta(weeks=1)
     ),
@@ -52,9 +54,20 @@ _UNITS = {
         ("month", "months", "monat", "monate", "monaten", "mes", "meses", "mois", "mês"), timedelta(days=30)
     ),
     **dict.fromkeys(
-        ("year", "years", "jahr", "jahre", "año", "años", "année", "an", "ans", "ano", "anos"), timedelta(days=365)
+        ("year", "years", "jahr", "jahre", "jahren", "año", "años", "année", "an", "ans", "ano", "anos"),
+        timedelta(days=365),
     ),
 }
+_NUMBERS = _index_words(
+    "zero a/an/one two three four five six seven eight nine ten eleven twelve",
+    "null ein/einem/einer zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "cero un/una/uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "zéro un/une deux trois quatre cinq six sept huit neuf dix onze douze",
+    "zero um/uma dois/duas três quatro cinco seis sete oito nove dez onze doze",
+)
+_AGO = word_set("ago atrás")
+_BEFORE_AGO = (("vor",), ("hace",), ("há",), ("faz",), ("il", "y", "a"))
+_SINCE_AGO = (("seit",), ("depuis",))  # "seit drei Tagen": until now
 # One word for a week, month or year, which other languages name by two.
 _UNSPACED = {
     "先週": ("last", "week"),
@@ -81,6 +94,7 @@ _PARTS = word_set(
 _WEEK, _MONTH, _DAY = timedelta(weeks=1), timedelta(days=30), timedelta(days=1)
 _LEAP_YEARS = 8  # within which every day of a year exists once
 _SHORT = 4  # digits of a year
+_MOST_UNITS = 1_000  # that a time may be ago
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +158,56 @@ def _pop_bound_word(rest: list[str]) -> str:
     return ""
 
 
+def find_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime] | None:
+    """The number of lower-case words at the beginning such as "three weeks ago", and the day or hour that they name."""
+    found = _read_ago(words, now.replace(minute=0, second=0, microsecond=0))
+    return (found[0], found[1]) if found else None
+
+
+def _read_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime, timedelta] | None:
+    """The number of words that name a time by its distance, the same time so long ago, and the unit."""
+    before = next((each for each in (*_BEFORE_AGO, *_SINCE_AGO) if tuple(words[: len(each)]) == each), ())
+    at = len(before)
+    number, unit, after = [*words[at : at + 3], "", "", ""][:3]
+    if unit not in _UNITS or not (before or after in _AGO) or not (number in _NUMBERS or number.isdecimal()):
+        return None
+    count = _NUMBERS[number] if number in _NUMBERS else min(int(number[:_SHORT]), _MOST_UNITS)
+    return at + 2 + (not before), _go_back_units(now, count, _UNITS[unit]), _UNITS[unit]
+
+
+def _go_back_units(now: datetime, count: int, unit: timedelta) -> datetime:
+    """The time so many hours, days, weeks, months or years before; of a shorter month its last day."""
+    if unit < _DAY:
+        return _go_back(now, count * unit).astimezone(now.tzinfo)
+    if unit <= _WEEK:
+        return now - count * unit
+    year, month = divmod(now.year * 12 + now.month - 1 - count * (1 if unit == _MONTH else 12), 12)
+    return now.replace(year=year, month=month + 1, day=min(now.day, monthrange(year, month + 1)[1]))
+
+
+def _parse_ago(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime, datetime]] | None:
+    """The number of words such as "three weeks ago", and the ends of that hour, day, calendar week, month or year."""
+    found = _read_ago(words, now)
+    if found is None:
+        return None
+    length, then, unit = found
+    start = then.replace(minute=0, second=0, microsecond=0)
+    if unit >= _DAY:
+        start = start.replace(hour=0)
+    if unit == _WEEK:
+        start -= start.weekday() * _DAY
+    elif unit > _WEEK:
+        start = start.replace(day=1) if unit == _MONTH else start.replace(month=1, day=1)
+    if tuple(words[:1]) in _SINCE_AGO:
+        return length, (start, now)
+    if unit < _DAY:
+        return length, (start, _go_back(start, -unit) - timedelta(microseconds=1))
+    if unit < _DAY:
+        return length, (start, _go_back(start, -unit) - timedelta(microseconds=1))
+    days = monthrange(start.year, start.month)[1] if unit == _MONTH else 366 if isleap(start.year) else 365
+    return length, (start, start + (unit if unit <= _WEEK else days * _DAY) - timedelta(microseconds=1))
+
+
 def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
     """The number of words that name a time, and its first and last instant; None of words that name no such time."""
     first, second, third = [*words[:3], "", "", ""][:3]
@@ -156,7 +220,7 @@ def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple
     word, unit = _UNSPACED.get(first) or ((second, first) if second in _BEFORE else (first, second))
     if unit in _UNITS and word in _BEFORE | _LAST | _THIS:
         return 1 + (first not in _UNSPACED), _unit_range(unit, today, now, last=word not in _THIS)
-    if found := _parse_part_of_week(first, second, today):
+    if found := _parse_ago(words, now) or _parse_part_of_week(first, second, today):
         return found
     day = _parse_day(first, today)
     if day is None:

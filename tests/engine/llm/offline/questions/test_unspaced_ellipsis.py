@@ -14,6 +14,9 @@ from engine.llm.offline.questions.unspaced_ellipsis import complete_unspaced
         ("担当は？", "担当は？ (青山施設)"),
         ("赤坂施設は？", "赤坂施設は？ (開館時間)"),
         ("青山施設の犬は何匹？", "青山施設の犬は何匹？"),
+        ("広いですか？", "広いですか？ (青山施設)"),
+        ("どこ？", "どこ？ (青山施設)"),
+        ("駅にロッカーはありますか？", "駅にロッカーはありますか？"),
     ],
 )
 def test_a_question_gets_what_it_lacks(question: str, whole: str) -> None:
