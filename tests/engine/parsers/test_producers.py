@@ -89,6 +89,44 @@ def test_workbooks_and_documents_of_office_2003_are_read_by_rows_and_paragraphs(
     assert [line for line in found.split("\n") if line] == ["The eel trap", "Leaks.", "Ada |  | 5", "--- | --- | ---"]
 
 
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        *(("@", "7", "7"), ("Yes/No", "990", "990"), ("True/False", "1", "1"), ("On/Off", "0", "0"), ("0", "7", "7")),
+        *(("Short Date", "45000", "45000"), ("Fixed", "7", "7.00"), ("Standard", "7000", "7,000.00")),
+        *(("#,##0.00 [$kg]", "7000", "7,000.00 kg"), ("d/m/yyyy", "45000", "15/3/2023")),
+    ],
+)
+def test_numbers_of_excel_2003_stay_whatever_the_name_of_their_format(code: str, value: str, shown: str) -> None:
+    found = SHEET_2003.replace("0.0%", code).replace("0.125", value)
+    assert f"| {shown} |" in parse_xml("a.xml", found.encode()).passages[0].text
+
+
+def test_a_row_of_excel_2003_counts_those_that_it_spans() -> None:
+    spanned = SHEET_2003.replace("</Row><Row>", '</Row><Row ss:Index="3" ss:Span="4"/><Row>')
+    sheet = parse_xml("a.xml", spanned.encode())
+    assert [passage.label for passage in sheet.passages] == ["sheet Tolls, row 8", "sheet Tolls, notes"]
+    assert sheet.passages[1].text.startswith("row 8: Comment")
+
+
+@pytest.mark.parametrize("words", ["Hello", ""])
+def test_pictures_and_objects_of_word_2003_are_read_or_named(words: str) -> None:
+    pieces = (("wordml://1.png", b"\x89PNG 1"), ("wordml://2.wmz", b"drawn"), ("", b""))
+    data = "".join(f'<w:binData w:name="{at}">\n{base64.b64encode(found).decode()}</w:binData>' for at, found in pieces)
+    text = (
+        '<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml" xmlns:o="o">'
+        f"<o:DocumentProperties><o:Title>Eel traps</o:Title><o:Author>Odo</o:Author></o:DocumentProperties>"
+        f"<w:body><w:p><w:r><w:t>{words}</w:t></w:r></w:p><w:p><w:r><w:pict>{data}</w:pict></w:r></w:p></w:body>"
+        '<w:docOleData><w:binData w:name="oledata.mso">0M8R</w:binData></w:docOleData></w:wordDocument>'
+    )
+    parsed = parse_xml("a.xml", text.encode())
+    assert [passage.text for passage in parsed.passages] == (
+        ["Hello", "Title: Eel traps\nAuthor: Odo"] if words else []
+    )
+    assert [picture.data for picture in parsed.embedded] == [b"\x89PNG 1"]
+    assert [omission.part for omission in parsed.omissions] == ["2.wmz", "data 3", "oledata.mso"]
+
+
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_word_file_whose_main_part_has_another_name_is_read_as_usual(parser: FileParser) -> None:
     moved = '<w:p><w:moveFrom w:id="1"><w:r><w:t>Old place</w:t></w:r></w:moveFrom></w:p>'
