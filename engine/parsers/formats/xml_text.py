@@ -30,6 +30,7 @@ _MARKUP = re.compile(r"</?(?:p|br|div|span|a|img|table|t[rdh]|ul|ol|li|h[1-6]|b|
 _DATA = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")  # without the spaces and line ends within it
 _MIN_LINE = 40  # characters; data are cut into long lines, and text into words
 _MAX_DRAWING = 8 * 2**20  # bytes
+_BREAKS = frozenset({"br", "lb"})  # elements that end a line
 _NAMESPACES = ("xmlns", "xsi:", "xml:")
 
 
@@ -90,6 +91,8 @@ class _XmlReader:
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._open.append(name.rpartition(":")[2])
+        if self._depth and self._open[-1] in _BREAKS:
+            self._text.append(" ")
         line = self._parser.CurrentLineNumber
         for key, value in attributes.items():
             if value.strip() and len(value) <= _MAX_ATTRIBUTE_LENGTH and not key.startswith(_NAMESPACES):

@@ -14,6 +14,7 @@ from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, UnsupportedFormat
 from engine.models import Omission
 from engine.parsers.detection import detect_format
+from engine.parsers.formats.epub import parse as parse_epub
 from engine.parsers.formats.opendocument.content import NO_DOCUMENT
 from engine.parsers.formats.opendocument.flat import parse as parse_flat
 from engine.parsers.formats.row_passages import repeat_merged
@@ -99,6 +100,23 @@ def test_workbooks_and_documents_of_office_2003_are_read_by_rows_and_paragraphs(
 )
 def test_numbers_of_excel_2003_stay_whatever_the_name_of_their_format(code: str, value: str, shown: str) -> None:
     found = SHEET_2003.replace("0.0%", code).replace("0.125", value)
+    assert f"| {shown} |" in parse_xml("a.xml", found.encode()).passages[0].text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ('<Cell ss:StyleID="s1"', '<Cell ss:StyleID="s2"', "12.5%"),
+        ('<Cell ss:StyleID="s1"', "<Cell", "0.125"),
+        ("<Table>", '<Table ss:StyleID="s2">', "12.5%"),
+        ("<Table>", '<Table><Column ss:Index="2" ss:Span="2" ss:StyleID="s2"/>', "12.5%"),
+        ("<Table>", '<Table><Column ss:StyleID="s2"/>', "0.125"),
+        ("<Row>", '<Row ss:StyleID="s2">', "12.5%"),
+    ],
+)
+def test_a_cell_of_excel_2003_has_the_style_of_what_it_is_in(old: str, new: str, shown: str) -> None:
+    found = SHEET_2003.replace("</Styles>", '<Style ss:ID="s2" ss:Parent="s1"/></Styles>').replace(old, new)
+    found = found.replace('<Cell ss:StyleID="s1"', "<Cell")
     assert f"| {shown} |" in parse_xml("a.xml", found.encode()).passages[0].text
 
 
@@ -226,3 +244,18 @@ def test_merged_cells_are_repeated_except_those_of_a_title() -> None:
         ["North", "5", "6"],
         ["North", "7", "8"],
     ]
+
+
+def test_elements_that_end_a_line_part_words() -> None:
+    subtitles = b'<tt xmlns="http://www.w3.org/ns/ttml"><p>Bell rings<br/>thrice</p></tt>'
+    assert parse_xml("a.ttml", subtitles).passages[0].text == "p: Bell rings thrice"
+
+
+def test_a_drawing_among_the_chapters_of_a_book_has_words() -> None:
+    files = {
+        "META-INF/container.xml": b'<container><rootfile full-path="a.opf"/></container>',
+        "a.opf": b'<package><manifest><item id="p" href="p.svg"/></manifest>'
+        b'<spine><itemref idref="p"/></spine></package>',
+        "p.svg": b'<svg xmlns="http://www.w3.org/2000/svg"><text>Plate one</text></svg>',
+    }
+    assert "Plate one" in parse_epub("a.epub", archive(files), "").passages[0].text

@@ -35,6 +35,7 @@ _NAMED = {"Percent": "0.00%", "Fixed": "0.00", "Standard": "#,##0.00"}
 _CHOICES = frozenset({"Yes/No", "True/False", "On/Off"})
 _TRUTH = {"0": "false", "1": "true"}
 _MAX_COLUMNS = 16_384
+_MAX_PARENTS = 16  # of a style
 _PROPERTIES = ("Title", "Subject", "Author", "Keywords", "Description")
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")  # how their data begin
 _SIGNS = {"tab": "\t", "br": "\n", "noBreakHyphen": "-"}
@@ -107,11 +108,7 @@ def _decode(text: str) -> bytes:
 
 def _sheets(root: Element) -> Iterator[Passage | Omission]:
     """The rows of each sheet, then its comments."""
-    codes = {
-        attribute(style, "ID"): attribute(each, "Format")
-        for style in find_all(root, "Style")
-        for each in find_all(style, "NumberFormat")
-    }
+    codes = _read_codes(root)
     for number, sheet in enumerate(find_all(root, "Worksheet"), 1):
         label = f"sheet {clean_single_line(attribute(sheet, 'Name'))}"
         rows = _SheetRows(sheet, codes)
@@ -120,11 +117,27 @@ def _sheets(root: Element) -> Iterator[Passage | Omission]:
             yield Passage(f"t{number}.notes{part}", clean_multiline(join_blocks(group)), f"{label}, notes")
 
 
+def _read_codes(root: Element) -> dict[str, str]:
+    """The number formats of the styles; a style without one has that of its parent."""
+    styles = {attribute(style, "ID"): style for style in find_all(root, "Style")}
+    codes: dict[str, str] = {}
+    for name, style in styles.items():
+        own: Element | None = style
+        for _ in range(_MAX_PARENTS):
+            if own is None or (code := next((attribute(each, "Format") for each in find_all(own, "NumberFormat")), "")):
+                break
+            own = styles.get(attribute(own, "Parent"))
+        codes[name] = code
+    return codes
+
+
 class _SheetRows:
     """The rows of a sheet with their numbers from 1, the ranges of merged cells, and the comments."""
 
     def __init__(self, sheet: Element, codes: Mapping[str, str]) -> None:
         self._codes = codes
+        self._table = next((attribute(table, "StyleID") for table in find_all(sheet, "Table")), "")
+        self._columns = _read_column_styles(sheet)
         self.cells: list[tuple[int, list[str]]] = []
         self.merged: list[tuple[tuple[int, int], tuple[int, int]]] = []
         self.comments: list[str] = []
@@ -143,13 +156,26 @@ class _SheetRows:
             after = column + across + 1
             if after > _MAX_COLUMNS:
                 break
-            code = self._codes.get(attribute(cell, "StyleID"), "")
+            styles = (attribute(cell, "StyleID"), attribute(row, "StyleID"), self._columns.get(column), self._table)
+            code = self._codes.get(next(filter(None, styles), ""), "")
             found += [""] * (after - len(found))
             found[column] = next((_value(child, code) for child in cell if local_name(child) == "Data"), "")
             if across or down:
                 self.merged.append(((number - 1, column), (number - 1 + down, column + across)))
             self.comments += [_comment(child, number) for child in cell if local_name(child) == "Comment"]
         return found
+
+
+def _read_column_styles(sheet: Element) -> dict[int, str]:
+    """The styles of the columns of a sheet, by their numbers from 0."""
+    found: dict[int, str] = {}
+    number = 0
+    for column in find_all(sheet, "Column"):
+        number = _index(column, "Index") or number + 1
+        last = min(number + _index(column, "Span"), _MAX_COLUMNS)
+        found |= dict.fromkeys(range(number - 1, last), attribute(column, "StyleID"))
+        number = last
+    return found
 
 
 def _index(element: Element, name: str) -> int:
