@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, find_slashed_order, invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, invent_id
+from adapters.discord.exports.times import parse_time, snowflake_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,12 +21,19 @@ ATTACHMENTS, SKIPPED = "{Attachments}", frozenset({"{Reactions}"})
 SECTION = re.compile(r"\{(?:Attachments|Embed|Stickers|Inline Emojis|Reactions)\}")
 
 
-def read_payloads(open_lines: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:
+def read_times(lines: Iterable[str]) -> Iterator[str]:
+    """The times of the messages as they are written."""
+    return (match["time"] for match in map(HEAD.match, lines) if match)
+
+
+def read_payloads(
+    open_lines: Callable[[], Iterable[str]], first: int, slashed: tuple[str, ...]
+) -> Iterator[Mapping[str, Any]]:
     """The messages as in JSON. What is before the first and after the last one is between rules, and left out.
 
-    `first`: the position of the first one in its channel. A message whose time cannot be read is an empty object.
+    `first`: the position of the first one in its channel. `slashed`: the formats of dates with slashes. A message
+    whose time cannot be read is an empty object.
     """
-    slashed = find_slashed_order(match["time"] for match in map(HEAD.match, open_lines()) if match)
     head: tuple[datetime, str] | None = None
     body: list[str] = [""]
     number, form = first, ""

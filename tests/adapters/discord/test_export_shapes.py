@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.export import DiscordExport, open_export
+from adapters.discord.export import LESSER, NO_DIRECT, NO_SERVER, DiscordExport, open_export
 from adapters.discord.exports.csv_rows import MAX_CELL
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import Omission
@@ -132,7 +132,7 @@ def test_json_has_precedence(tmp_path: Path) -> None:
     source = build(tmp_path, files)
     assert [document.text for document in read(source)] == ["Tiles."]
     assert source.omissions == {
-        "CSV, HTML and text files of channels that are here as JSON": 1,
+        LESSER: 1,
         "CSV, HTML and text files that are no exported channels": 1,
     }
 
@@ -253,7 +253,7 @@ def test_a_file_that_names_no_server_is_left_out_until_somebody_says_it(tmp_path
     assert len(build(tmp_path, {}, workspace="77").list_channels()) == 3
     source = build(tmp_path, {"Town - quay [60001].csv": CSV.encode()})
     assert [channel.name for channel in source.list_channels()] == ["quay"]
-    assert source.omissions["files that do not name their server (--workspace says it)"] == 3
+    assert source.omissions[NO_SERVER] == 3
 
 
 def test_files_of_two_servers_do_not_share_one(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_direct_messages_of_any_form_are_left_out_unless_they_are_wanted(tmp_pat
     files = {"Direct Messages - Private - ada [60000].csv": CSV.encode()}
     source = build(tmp_path, files, workspace="77")
     assert not source.list_channels()
-    assert source.omissions == {"direct messages (--direct-messages includes them)": 1}
+    assert source.omissions == {NO_DIRECT: 1}
     assert len(build(tmp_path, {}, direct_messages=True).list_channels()) == 1
 
 

@@ -41,3 +41,8 @@ def test_a_star_within_a_group_hides_no_text() -> None:
     body = rb"{\loch\f0\*\cs7\cf0 The buoy is green}{\*\unknownword It is not}\par}"
     [passage] = parse("a.rtf", FONTS % 0 + body, "").passages
     assert passage.text == "The buoy is green"
+
+
+def test_a_cell_without_an_end_is_read() -> None:
+    found = parse("a.rtf", rb"{\rtf1\trowd\cellx1000\intbl Oats\cell 40\cell\row Paid in May\par}", "")
+    assert "Paid in May" in found.passages[0].text

@@ -240,6 +240,9 @@ class RichTextReader:
             self._cells = []
 
     def _end_table(self) -> None:
+        if self._cell:  # whose end is missing
+            self._cells.append(self._cell)
+            self._cell = ""
         self._end_row(0)
         if self._rows:
             self._add_block(Block(render_table(self._rows), 0, 0, "table"))
