@@ -86,6 +86,7 @@ _THIS = word_set("this diese diesen dieser dieses esta este cette ce cet nesta n
 _SINCE = word_set("since seit desde depuis from ab after nach")
 _UNTIL = word_set("until till to bis hasta")
 _AROUND = word_set("in on during im am en el la le of the der die den du em na no")
+_LEADING = _AROUND | _SINCE | word_set("dem les o a os as")  # before a time that is all there is
 _OF = word_set("de of d")  # between a day, its month and its year
 _WEEKEND = word_set("weekend wochenende week-end")
 _PARTS = word_set(
@@ -139,6 +140,20 @@ def parse_leading_period(words: Sequence[str], now: datetime) -> tuple[int, tupl
     None of words that name no such time: of none, or of some that name a day that there is not.
     """
     return _parse_period(words[:5], datetime.combine(now.date(), time.min, now.tzinfo), now)
+
+
+def parse_only_period(words: Sequence[str], now: datetime) -> tuple[datetime, datetime] | None:
+    """The first and last instant of the one time that lower-case words name, such as "in May" or "the last week".
+
+    None of words that name no time, more than one, or only an end, such as "until Friday".
+    """
+    for at, word in enumerate(words):
+        length, found = parse_leading_period(words[at:], now)
+        if length:
+            return found if length == len(words) - at else None
+        if word not in _LEADING:
+            break
+    return None
 
 
 def _make_span(since: datetime | None, until: datetime | None, now: datetime) -> TimeSpan:
@@ -211,6 +226,7 @@ def _parse_ago(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime
 def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
     """The number of words that name a time, and its first and last instant; None of words that name no such time."""
     first, second, third = [*words[:3], "", "", ""][:3]
+    first = first.removeprefix("l'").removeprefix("l’")  # "l'année dernière"
     if third in _UNITS and {first, second} & _LAST:
         number = first if second in _LAST else second
         if number.isdecimal():
