@@ -49,7 +49,7 @@ def test_each_test_runs_once_though_one_ends_its_process(tmp_path: Path) -> None
         ("FAILED", "test_b.py::test_one[1]"),
         ("FAILED", "test_b.py::test_one[3]"),
     ]
-    assert "4 failed, 6 passed, 1 error in" in found
+    assert re.search("4 failed, 6 passed, .*1 error in", found)
     assert found.count("it ended its worker process") >= 2
     assert found.count("said 3") == 2
     assert "said 2" not in found
