@@ -178,8 +178,20 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     workers = session.config.getoption("--workers")
     if workers == 1 or session.config.option.collectonly or session.testsfailed or not hasattr(os, "fork"):
         return None
+    load_tables()
     ForkedWorkers(session, form_groups(session.items, name_group), workers).run()
     return True
+
+
+def load_tables() -> None:
+    """Load once for all workers what most tests use and takes a while; it has no threads, which a fork would end."""
+    from bot.text.speech.kinds.weights import read_weights  # noqa: PLC0415 - after the environment is set
+    from engine.llm.formats.thinking import strip_thinking  # noqa: PLC0415
+    from engine.text.tokenizer import O200kTokenizer  # noqa: PLC0415
+
+    O200kTokenizer().count("one")
+    strip_thinking("<think>two</think> three")
+    read_weights()
 
 
 def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
