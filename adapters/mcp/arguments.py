@@ -19,7 +19,7 @@ class StrictServer(MCPServer[Any]):
     """A server that refuses what no tool knows: an argument that it left out would change the answer unseen."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
-        """Call a tool by its name. Raises ToolError with a sentence for the client."""
+        """Call a tool by its name. Raises an error of the protocol, in a sentence."""
         if problem := find_problem(name, arguments, await self.list_tools()):
             raise ToolError(problem)
         try:
