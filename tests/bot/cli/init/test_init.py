@@ -332,7 +332,7 @@ async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home:
         bases = {"THREADLORE_SLACK_API_BASE": "http://127.0.0.1:9/", "THREADLORE_DISCORD_API_BASE": discord.api}
         shown = await asyncio.to_thread(init, *words, **bases, THREADLORE_DISCORD_BOT_TOKEN=discord.token)
     assert shown.exit_code == 0, shown.output
-    assert "? Slack could not be asked" in shown.stdout
+    assert "? Slack could not be reached" in shown.stdout
     assert "✓ Discord knows the bot as" in shown.stdout
     assert len(read_variables(home / ".env")) == 3
 
