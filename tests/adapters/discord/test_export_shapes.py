@@ -108,7 +108,7 @@ def test_a_rule_within_a_message_ends_nothing(tmp_path: Path) -> None:
 
 
 def test_messages_with_times_of_another_form_are_counted(tmp_path: Path) -> None:
-    text = TEXT.replace("3/2/2026 9:00 AM", "2026/03/02 9:00").replace("3/2/2026 9:05 AM", "2026/03/02 9:05")
+    text = TEXT.replace("3/2/2026 9:00 AM", "2 March 2026, 9:00").replace("3/2/2026 9:05 AM", "2 March 2026, 9:05")
     source = build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77")
     assert [message for channel in source.list_channels() for message in source.read_pages(channel.location)] == []
     assert sum(source.omissions.values()) == 2
