@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DIRECT_GUILD, DIRECT_MESSAGES = "0", "Direct Messages"  # the server of direct messages in these files
-CHANNEL_NAME = re.compile(r"(?P<path>.*) \[(?P<id>\d{1,20})\](?P<span>.*)", re.DOTALL)
+CHANNEL_NAME = re.compile(r"(?P<path>.*) \[(?P<id>\d{1,20})\].*", re.DOTALL)
 CHANNEL_ID = re.compile(r"\d{15,20}")  # as the whole name of a file
 PART = re.compile(r"(?P<stem>.*) \[part (?P<number>\d{1,4})\]", re.DOTALL)  # as exports of many messages are divided
 NUMBER = re.compile(r"\d{1,4}")
@@ -34,15 +34,13 @@ class PageIdentity:
     """The channel of an exported file.
 
     `guild`: the name of its server; empty if nothing names it. `channel`: its id, which is known, or else made of the
-    name of the file. `path`: the names of the server, the category and the channel, to compare files. `span`: of which
-    days it is, as its name says it; empty for all.
+    name of the file. `path`: the names of the server, the category and the channel, to compare files.
     """
 
     guild: str
     channel: str
     name: str
     path: str
-    span: str
     is_known: bool
 
 
@@ -71,7 +69,6 @@ def read_identity(name: str, start: bytes = b"", *, is_part: bool = False) -> Pa
         known or invent_id("/".join(places)),
         title,
         fold(named),
-        match["span"].strip() if match else "",
         is_known=bool(known),
     )
 

@@ -130,7 +130,7 @@ def test_json_has_precedence(tmp_path: Path) -> None:
     whole = discord_file({"id": "60000", "name": "roof"}, [discord_message("1", 0, "Tiles.")])
     files = {"Town - roof [60000].json": whole, "Town - roof [60000].html": page(), "notes.csv": b"a,b\n"}
     source = build(tmp_path, files)
-    assert [document.text for document in read(source)] == ["Tiles."]
+    assert [document.text for document in read(source)] == ["Tiles.", "Nails"]
     assert source.omissions == {
         LESSER: 1,
         "CSV, HTML and text files that are no exported channels": 1,
