@@ -26,6 +26,13 @@ TEXT_HEAD = re.compile(
 )
 PAGE_ENTRY = re.compile(r"class=\"?(?:preamble__entry|info__guild-name|info__channel-name)\"?>([^<]{0,400})<")
 PAGE_TITLE = re.compile(r"<title>([^<]{0,600})</title>")
+# What files say of a message of the platform, such as that somebody joined.
+NOTICE = re.compile(
+    r"Added (?:a recipient|[^\n]{1,100} to the group)\.|Left the group\."
+    r"|Removed (?:a recipient|[^\n]{1,100} from the group)\."
+    r"|Started a (?:call that lasted [\d.,]{1,12} minutes|thread)\.|Changed the channel (?:name: [^\n]{1,100}|icon\.)"
+    r"|Pinned a message\.|Joined the server\."
+)
 MAX_HEAD = 2**18  # bytes, of which a page's style takes some
 
 
@@ -119,6 +126,11 @@ def number_parts(names: Iterable[str]) -> dict[str, int]:
 def invent_id(name: str) -> str:
     """An id in the form of Discord's; always the same one for a name."""
     return str(int.from_bytes(sha256(name.encode()).digest()[:7], "big") or 1)
+
+
+def type_of(text: str, attachments: object) -> str:
+    """The type of a message of which only the words are known: the platform's own notices have a fixed form."""
+    return "Default" if attachments or not NOTICE.fullmatch(text) else "notice"
 
 
 def attachment_at(address: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, invent_id
+from adapters.discord.exports.identity import attachment_at, invent_id, type_of
 from adapters.discord.exports.times import parse_time, snowflake_at
 
 if TYPE_CHECKING:
@@ -86,10 +86,12 @@ def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapp
             addresses += [line] if line.strip() else []
         elif section not in SKIPPED:
             words.append(line)
+    content = "\n".join(words).strip()
     return {
         "id": snowflake_at(time, number),
         "timestamp": time.isoformat(),
-        "content": "\n".join(words).strip(),
+        "type": type_of(content, addresses),
+        "content": content,
         "author": {"id": invent_id(author), "name": author},
         "attachments": list(map(attachment_at, addresses)),
     }

@@ -307,3 +307,31 @@ def test_films_of_a_page_are_files_and_its_notices_are_counted(tmp_path: Path) -
     [message] = read(source, source.list_channels()[0].location)
     assert [upload.name for upload in message.uploads] == ["roof.mp4"]
     assert source.omissions == {"notices, such as who joined a server": 1}
+
+
+NOTICES = (
+    "Joined the server.",
+    "Pinned a message.",
+    "Started a thread.",
+    "Started a call that lasted 12 minutes.",
+    "Added Bela to the group.",
+    "Left the group.",
+    "Changed the channel name: quay",
+    "Changed the channel icon.",
+)
+
+
+@pytest.mark.parametrize("notice", NOTICES)
+def test_notices_of_csv_and_text_are_counted(tmp_path: Path, notice: str) -> None:
+    text = TEXT.replace("Slates.", notice)
+    table = CSV.replace("Slates.", notice)
+    for name, data in ((f"Town - roof [60000].{ending}", data) for ending, data in (("txt", text), ("csv", table))):
+        source = build(tmp_path / name[-3:], {name: data.encode()}, workspace="77")
+        assert [message.text for message in read(source)][1:] == []
+        assert source.omissions["notices, such as who joined a server"] == 1
+
+
+def test_what_people_say_of_a_server_is_no_notice(tmp_path: Path) -> None:
+    text = TEXT.replace("Slates.", "Joined the server. Where is the roof?")
+    source = build(tmp_path, {"Town - roof [60000].txt": text.encode()}, workspace="77")
+    assert len(read(source)) == 2
