@@ -119,7 +119,7 @@ class DiscordExport:
         self._read: tuple[Sequence[str], ReadMessages] = ((), ReadMessages())  # of the files that were compared last
         names = [name for name in folder.list_names() if "_Files/" not in name]
         whole = WholeFiles()
-        for name in (path for path in names if path.endswith(".json")):
+        for name in (path for path in names if ending_of(path) == ".json"):
             self._add_file(name, whole, direct=options.direct_messages)
         pages = [path for path in names if ending_of(path) in READERS]
         self._parts = number_parts(pages)

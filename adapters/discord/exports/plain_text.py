@@ -38,9 +38,10 @@ def read_payloads(
     body: list[str] = [""]
     number, form = first, ""
     for line in (text.rstrip("\r\n") for text in open_lines()):
-        begun, shown = _read_head(line, slashed), _form_of(line)
+        is_apart = body[-1:] == [""]  # as each head is
+        begun, shown = _read_head(line, slashed) if is_apart else None, _form_of(line)
         form = form or shown
-        is_unreadable = begun is None and bool(shown) and shown == form and body[-1:] == [""]
+        is_unreadable = begun is None and bool(shown) and shown == form and is_apart
         if begun is None and not is_unreadable:
             body.append(line)
             continue

@@ -107,6 +107,17 @@ def test_a_rule_within_a_message_ends_nothing(tmp_path: Path) -> None:
     assert last.text.endswith("Nails.")
 
 
+def test_a_head_within_a_message_begins_none(tmp_path: Path) -> None:
+    text = TEXT.replace("Slates.", "Log:\n[3/1/2026 8:00 AM] carla\nNails.")
+    *_, last = read(build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77"))
+    assert last.text == "Log:\n[3/1/2026 8:00 AM] carla\nNails."
+
+
+def test_the_ending_of_a_name_can_be_in_capitals(tmp_path: Path) -> None:
+    whole = discord_file({"id": "60000", "name": "roof"}, [discord_message("1", 0, "Tiles.")])
+    assert [message.text for message in read(build(tmp_path, {"ROOF.JSON": whole}))] == ["Tiles."]
+
+
 def test_messages_with_times_of_another_form_are_counted(tmp_path: Path) -> None:
     text = TEXT.replace("3/2/2026 9:00 AM", "2 March 2026, 9:00").replace("3/2/2026 9:05 AM", "2 March 2026, 9:05")
     source = build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77")
