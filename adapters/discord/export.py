@@ -70,10 +70,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "messages"  # a key of these files
 NO_SERVER = "files that do not name their server (--workspace says it)"
-NO_SERVER_BESIDE_DIRECT = (
-    "files that name no server and lie beside direct messages, so that they can be such (import them from a folder of "
-    "their own)"
-)
+NO_SERVER_BESIDE_DIRECT = "files that name no server and may be direct messages, as others here (import them alone)"
 LESSER = "messages that are here in a form that says more (JSON, then HTML, then CSV)"
 NO_DIRECT = "direct messages (--direct-messages includes them)"
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
