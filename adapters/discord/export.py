@@ -9,6 +9,7 @@ from __future__ import annotations
 import mimetypes
 import posixpath
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,7 +29,6 @@ from adapters.common.export_folder import (
 )
 from adapters.common.json_fields import get_row, get_rows
 from adapters.discord.exports.identity import (
-    CHANNEL_NAME,
     DIRECT_GUILD,
     DIRECT_MESSAGES,
     PART_POSITIONS,
@@ -37,13 +37,14 @@ from adapters.discord.exports.identity import (
     number_parts,
     read_identity,
 )
+from adapters.discord.exports.overlap import ReadMessages
 from adapters.discord.exports.pages import (
     READERS,
     TEXT,
     Page,
     WholeFiles,
     ending_of,
-    find_lesser,
+    find_fuller,
     path_of,
     unite_pages,
 )
@@ -69,7 +70,8 @@ if TYPE_CHECKING:
 
 MESSAGES = "messages"  # a key of these files
 NO_SERVER = "files that do not name their server (--workspace says it)"
-LESSER = "files of channels that are here in a form that says more (JSON, then HTML, then CSV)"
+NO_SERVER_BESIDE_DIRECT = "files that name no server and may be direct messages, as others here (import them alone)"
+LESSER = "messages that are here in a form that says more (JSON, then HTML, then CSV)"
 NO_DIRECT = "direct messages (--direct-messages includes them)"
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
@@ -110,9 +112,11 @@ class DiscordExport:
         self._rooms: dict[str, ExportedRoom] = {}
         self._guilds: dict[str, str] = {}  # those of JSON files by name
         self._orders = DateOrders(self._read_times)
+        self._fuller: Mapping[str, Sequence[str]] = {}
+        self._read: tuple[Sequence[str], ReadMessages] = ((), ReadMessages())  # of the files that were compared last
         names = [name for name in folder.list_names() if "_Files/" not in name]
         whole = WholeFiles()
-        for name in (path for path in names if path.endswith(".json")):
+        for name in (path for path in names if ending_of(path) == ".json"):
             self._add_file(name, whole, direct=options.direct_messages)
         pages = [path for path in names if ending_of(path) in READERS]
         self._parts = number_parts(pages)
@@ -127,7 +131,8 @@ class DiscordExport:
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         for name, where, thread in self._rooms[location.room].files:
-            rows = read_to_damage(self._read_messages(name), self.omissions, self._rooms[where.room].channel.name, name)
+            channel = self._rooms[where.room].channel.name
+            rows = read_to_damage(self._read_new(name, channel), self.omissions, channel, name)
             parsed = filter(None, (self._parse(message, name, where) for message in rows))
             yield from split_into_pages(_with_title(parsed, thread))
 
@@ -168,9 +173,8 @@ class DiscordExport:
                 return
         else:
             self._guilds[fold(str(header["guild"].get("name")))] = guild
-        match = CHANNEL_NAME.fullmatch(posixpath.splitext(name)[0])
-        whole.add(_parse_id(channel["id"]), path_of(header), match["span"].strip() if match else "")
         location, is_thread = _locate(guild, channel), str(channel.get("type")) in THREAD_TYPES
+        whole.add(name, _parse_id(channel["id"]), path_of(header), location)
         entry = name, location, str(channel.get("name") or "") if is_thread else ""
         title = str(channel.get("category" if is_thread and location.thread != location.channel else "name") or "")
         found = Channel(location.without_thread, clean_single_line(title), "closed")
@@ -179,23 +183,25 @@ class DiscordExport:
         self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), self._now))
 
     def _add_pages(self, names: Iterable[str], whole: WholeFiles, options: ExportOptions) -> None:
-        """Add the channels that were exported in other forms, each in the form that says most."""
+        """Add the channels that were exported in other forms."""
         pages = unite_pages(filter(None, map(self._identify, names)), whole)
-        lesser = find_lesser(pages, whole)
+        self._fuller = find_fuller(pages, whole)
         has_direct = bool(whole.direct) or any(page.identity.guild == DIRECT_MESSAGES for page in pages)
         for name, identity in sorted(pages, key=lambda page: self._parts.get(page.name, 0)):
-            guild = self._find_guild(identity.guild, options.workspace, has_direct=has_direct)
+            place = whole.places.get(identity.channel)
+            guild = (
+                place.workspace or DIRECT_GUILD
+                if place
+                else self._find_guild(identity.guild, options.workspace, has_direct=has_direct)
+            )
             if not guild:
-                self.omissions.note(NO_SERVER, name=name)
+                self.omissions.note(NO_SERVER_BESIDE_DIRECT if has_direct else NO_SERVER, name=name)
                 continue
             if guild == DIRECT_GUILD and not options.direct_messages:
                 self.omissions[NO_DIRECT] += 1
                 continue
-            location, title = _locate(guild, {"id": identity.channel}), clean_single_line(identity.name)
+            location, title = place or _locate(guild, {"id": identity.channel}), clean_single_line(identity.name)
             self._orders.add(name, location.room)
-            if name in lesser:
-                self.omissions.note(LESSER, title, name)
-                continue
             room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location, title, "closed")))
             room.files.append((name, location, ""))
             self.until = max(self.until, self._now)
@@ -218,11 +224,13 @@ class DiscordExport:
         """
         if name == DIRECT_MESSAGES:
             return DIRECT_GUILD
+        if not name and has_direct:
+            return ""
         if workspace:
             return _guild_of(workspace)
         if name:
             return self._guilds.get(fold(name)) or invent_id(name)
-        return next(iter(self._guilds.values())) if len(self._guilds) == 1 and not has_direct else ""
+        return next(iter(self._guilds.values())) if len(self._guilds) == 1 else ""
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
         """What a file says about itself before its messages; None if it is not an exported channel."""
@@ -237,6 +245,27 @@ class DiscordExport:
             if all(isinstance(message, dict) and ID.fullmatch(str(message.get("id"))) for message in known)
             else None
         )
+
+    def _read_new(self, name: str, channel: str) -> Iterator[Any]:
+        """The messages of a file without those that another form of its channel has, which are counted."""
+        fuller = self._fuller.get(name)
+        if not fuller:
+            yield from self._read_messages(name)
+            return
+        known, by_id = self._read_fuller(fuller), READERS[ending_of(name)].has_ids
+        for payload in self._read_messages(name):
+            if known.has(payload, by_id=by_id):
+                self.omissions.note(LESSER, channel, name)
+            else:
+                yield payload
+
+    def _read_fuller(self, names: Sequence[str]) -> ReadMessages:
+        if self._read[0] != names:
+            self._read = names, ReadMessages()
+            for name in names:
+                with suppress(CorruptFile, DocumentTooLarge):  # said where the file itself is read
+                    self._read[1].add_file(self._read_messages(name))
+        return self._read[1]
 
     def _read_messages(self, name: str) -> Iterator[Any]:
         if (reader := READERS.get(ending_of(name))) is not None:

@@ -131,7 +131,10 @@ def _parse_ago(text: str, now: datetime) -> datetime | None:
 def _parse_named(text: str, now: datetime) -> datetime | None:
     """The start of the one time that words name, as those of a question do: "yesterday", "letzte Woche", "12 mai"."""
     named = None if ":" in text or _AGO.fullmatch(text) else parse_only_period(text.split(), now)
-    return named[0].astimezone(UTC) if named else None
+    try:
+        return named[0].astimezone(UTC) if named else None
+    except OverflowError:  # the first day of the calendar, east of UTC
+        return None
 
 
 def _parse_iso_time(text: str, now: datetime) -> datetime | None:

@@ -158,8 +158,16 @@ def parse_only_period(words: Sequence[str], now: datetime) -> tuple[datetime, da
 
 def _make_span(since: datetime | None, until: datetime | None, now: datetime) -> TimeSpan:
     """The span between two local times, in UTC; its end is open unless it is in the past."""
-    since, until = since and since.astimezone(UTC), until and until.astimezone(UTC)
+    since, until = since and _to_utc(since), until and _to_utc(until)
     return TimeSpan(since, until if until is None or until < now.astimezone(UTC) else None)
+
+
+def _to_utc(instant: datetime) -> datetime:
+    """The instant in UTC; where the calendar lacks it, as the first one of Auckland, the nearest that it has."""
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC) if instant.year == 1 else datetime.max.replace(tzinfo=UTC)
 
 
 def _pop_bound_word(rest: list[str]) -> str:

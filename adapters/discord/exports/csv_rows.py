@@ -6,7 +6,7 @@ import csv
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, invent_id
+from adapters.discord.exports.identity import attachment_at, invent_id, type_of
 from adapters.discord.exports.times import parse_time, snowflake_at
 
 if TYPE_CHECKING:
@@ -60,11 +60,13 @@ def _read_rows(lines: Iterable[str]) -> Iterator[tuple[Mapping[str, str | None],
 def _build(row: Mapping[str, str | None], number: int, slashed: tuple[str, ...]) -> Mapping[str, Any]:
     """A message as in JSON. Raises ValueError."""
     time, author = parse_time(row.get("Date") or "", slashed), row.get("Author") or ""
-    addresses = filter(None, (row.get("Attachments") or "").split(","))
+    addresses = [address for address in (row.get("Attachments") or "").split(",") if address]
+    content = row.get("Content") or ""
     return {
         "id": snowflake_at(time, number),
         "timestamp": time.isoformat(),
-        "content": row.get("Content") or "",
+        "type": type_of(content, addresses),
+        "content": content,
         "author": {"id": row.get("AuthorID") or invent_id(author), "name": author},
         "attachments": list(map(attachment_at, addresses)),
     }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DIRECT_GUILD, DIRECT_MESSAGES = "0", "Direct Messages"  # the server of direct messages in these files
-CHANNEL_NAME = re.compile(r"(?P<path>.*) \[(?P<id>\d{1,20})\](?P<span>.*)", re.DOTALL)
+CHANNEL_NAME = re.compile(r"(?P<path>.*) \[(?P<id>\d{1,20})\].*", re.DOTALL)
 CHANNEL_ID = re.compile(r"\d{15,20}")  # as the whole name of a file
 PART = re.compile(r"(?P<stem>.*) \[part (?P<number>\d{1,4})\]", re.DOTALL)  # as exports of many messages are divided
 NUMBER = re.compile(r"\d{1,4}")
@@ -26,6 +26,13 @@ TEXT_HEAD = re.compile(
 )
 PAGE_ENTRY = re.compile(r"class=\"?(?:preamble__entry|info__guild-name|info__channel-name)\"?>([^<]{0,400})<")
 PAGE_TITLE = re.compile(r"<title>([^<]{0,600})</title>")
+# What files say of a message of the platform, such as that somebody joined.
+NOTICE = re.compile(
+    r"Added (?:a recipient|[^\n]{1,100} to the group)\.|Left the group\."
+    r"|Removed (?:a recipient|[^\n]{1,100} from the group)\."
+    r"|Started a (?:call that lasted [\d.,]{1,12} minutes|thread)\.|Changed the channel (?:name: [^\n]{1,100}|icon\.)"
+    r"|Pinned a message\.|Joined the server\."
+)
 MAX_HEAD = 2**18  # bytes, of which a page's style takes some
 
 
@@ -34,15 +41,13 @@ class PageIdentity:
     """The channel of an exported file.
 
     `guild`: the name of its server; empty if nothing names it. `channel`: its id, which is known, or else made of the
-    name of the file. `path`: the names of the server, the category and the channel, to compare files. `span`: of which
-    days it is, as its name says it; empty for all.
+    name of the file. `path`: the names of the server, the category and the channel, to compare files.
     """
 
     guild: str
     channel: str
     name: str
     path: str
-    span: str
     is_known: bool
 
 
@@ -71,7 +76,6 @@ def read_identity(name: str, start: bytes = b"", *, is_part: bool = False) -> Pa
         known or invent_id("/".join(places)),
         title,
         fold(named),
-        match["span"].strip() if match else "",
         is_known=bool(known),
     )
 
@@ -122,6 +126,11 @@ def number_parts(names: Iterable[str]) -> dict[str, int]:
 def invent_id(name: str) -> str:
     """An id in the form of Discord's; always the same one for a name."""
     return str(int.from_bytes(sha256(name.encode()).digest()[:7], "big") or 1)
+
+
+def type_of(text: str, attachments: object) -> str:
+    """The type of a message of which only the words are known: the platform's own notices have a fixed form."""
+    return "Default" if attachments or not NOTICE.fullmatch(text) else "notice"
 
 
 def attachment_at(address: str) -> dict[str, str]:

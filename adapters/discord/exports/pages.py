@@ -10,10 +10,11 @@ from adapters.discord.exports import csv_rows, html_page, plain_text
 from adapters.discord.exports.identity import DIRECT_MESSAGES, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from adapters.discord.exports.identity import PageIdentity
+    from bot.platform.models import Location
 
 TEXT = ".txt"
 
@@ -21,14 +22,16 @@ TEXT = ".txt"
 class PageReader(NamedTuple):
     """What reads the files of a form, each opened as often as needed.
 
-    `read_times`: the times as they are shown, where these and not ids say when a message was posted.
+    `read_times`: the times as they are shown, where these and not ids say when a message was posted. `has_ids`:
+    whether messages have their own ids.
     """
 
     read_payloads: Callable[[Callable[[], Iterable[str]], int, tuple[str, ...]], Iterator[Mapping[str, Any]]]
     read_times: Callable[[Iterable[str]], Iterable[str]]
+    has_ids: bool = False
 
 
-_HTML = PageReader(html_page.read_payloads, html_page.read_times)
+_HTML = PageReader(html_page.read_payloads, html_page.read_times, has_ids=True)
 # The form that says most of a channel first: ids of messages, then of people.
 READERS: Mapping[str, PageReader] = {
     ".html": _HTML,
@@ -48,15 +51,17 @@ class Page(NamedTuple):
 
 @dataclass(slots=True)
 class WholeFiles:
-    """What the JSON files of an export say: their channels with the days that they are of, and those of people."""
+    """What the JSON files of an export say: their channels with their files and places, and those of people."""
 
-    spans: dict[str, set[str]] = field(default_factory=dict)
+    files: dict[str, list[str]] = field(default_factory=dict)
+    places: dict[str, Location] = field(default_factory=dict)
     paths: dict[str, set[str]] = field(default_factory=dict)
     direct: set[str] = field(default_factory=set)
 
-    def add(self, channel: str, path: str, span: str) -> None:
+    def add(self, name: str, channel: str, path: str, place: Location) -> None:
         """Add a file of a channel. `path`: the names of its server, category and own name, folded."""
-        self.spans.setdefault(channel, set()).add(span)
+        self.files.setdefault(channel, []).append(name)
+        self.places[channel] = place
         self.paths.setdefault(path, set()).add(channel)
 
 
@@ -97,18 +102,18 @@ def _with_known_ids(pages: Sequence[Page], whole: WholeFiles) -> list[Page]:
     ]
 
 
-def find_lesser(pages: Sequence[Page], whole: WholeFiles) -> Collection[str]:
-    """The names of the files that are of a channel and days of which there is a form that says more."""
-    spans = {(channel, 0): set(days) for channel, days in whole.spans.items()}
-    for name, identity in pages:
-        spans.setdefault((identity.channel, _RANKS[ending_of(name)]), set()).add(identity.span)
-    return {
-        name
-        for name, identity in pages
-        if any(
-            {"", identity.span} & spans.get((identity.channel, rank), set()) for rank in range(_RANKS[ending_of(name)])
-        )
+def find_fuller(pages: Sequence[Page], whole: WholeFiles) -> Mapping[str, Sequence[str]]:
+    """By the name of a file the files of its channel in forms that say more, if there are any."""
+    ranked: dict[str, list[tuple[int, str]]] = {
+        channel: [(_RANKS[".json"], name) for name in names] for channel, names in whole.files.items()
     }
+    for name, identity in pages:
+        ranked.setdefault(identity.channel, []).append((_RANKS[ending_of(name)], name))
+    fuller: dict[tuple[str, int], list[str]] = {}
+    for channel, files in ranked.items():
+        for rank in {rank for rank, _ in files}:
+            fuller[channel, rank] = [name for other, name in files if other < rank]
+    return {name: fuller[identity.channel, _RANKS[ending_of(name)]] for name, identity in pages}
 
 
 def path_of(header: Mapping[str, Any]) -> str:

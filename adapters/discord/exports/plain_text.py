@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, invent_id
+from adapters.discord.exports.identity import attachment_at, invent_id, type_of
 from adapters.discord.exports.times import parse_time, snowflake_at
 
 if TYPE_CHECKING:
@@ -38,9 +38,10 @@ def read_payloads(
     body: list[str] = [""]
     number, form = first, ""
     for line in (text.rstrip("\r\n") for text in open_lines()):
-        begun, shown = _read_head(line, slashed), _form_of(line)
+        is_apart = body[-1:] == [""]  # as each head is
+        begun, shown = _read_head(line, slashed) if is_apart else None, _form_of(line)
         form = form or shown
-        is_unreadable = begun is None and bool(shown) and shown == form and body[-1:] == [""]
+        is_unreadable = begun is None and bool(shown) and shown == form and is_apart
         if begun is None and not is_unreadable:
             body.append(line)
             continue
@@ -86,10 +87,12 @@ def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapp
             addresses += [line] if line.strip() else []
         elif section not in SKIPPED:
             words.append(line)
+    content = "\n".join(words).strip()
     return {
         "id": snowflake_at(time, number),
         "timestamp": time.isoformat(),
-        "content": "\n".join(words).strip(),
+        "type": type_of(content, addresses),
+        "content": content,
         "author": {"id": invent_id(author), "name": author},
         "attachments": list(map(attachment_at, addresses)),
     }

@@ -17,8 +17,15 @@ SEQUENCE_BITS = 22
 # With AM and PM, and without.
 MONTH_FIRST, DAY_FIRST = ("%m/%d/%Y %I:%M %p", "%m/%d/%Y %H:%M"), ("%d/%m/%Y %I:%M %p", "%d/%m/%Y %H:%M")
 USUAL = (MONTH_FIRST[0], DAY_FIRST[1])
-TIME_FORMATS = ("%d-%b-%y %I:%M %p", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M")
-SLASHED = re.compile(r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/\d{4}\b[^A-Za-z\n]{0,20}(?P<noon>[AaPp]?)")
+TIME_FORMATS = tuple(f"{day} {hour}" for day in ("%Y-%m-%d", "%d-%m-%Y", "%d-%b-%Y") for hour in ("%H:%M", "%I:%M %p"))
+SLASHED = re.compile(r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/\d{2}(?:\d\d)?\b[^A-Za-z\n]{0,20}(?P<noon>[AaPp]?)")
+SHOWN = re.compile(
+    r"(?P<day>[\w./-]{6,11}|\d{4}\. \d{1,2}\. \d{1,2}\.)\s{1,3}(?P<before>[^\W\d_]{2})?\s{0,3}"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.]\d{2})?(?:\s{0,3}(?P<after>[AaPp])\.?\s?[Mm]\.?)?"
+)
+SHORT_YEAR = re.compile(r"(\d{1,2}(?:[/.]\d{1,2}[/.]|-[A-Za-z]{3}-))(\d{2})")
+FIRST_YEAR = 2015  # of Discord; what is shown with an earlier one is written in another order
+NOONS = {"上午": "AM", "午前": "AM", "오전": "AM", "下午": "PM", "午後": "PM", "오후": "PM", "am": "AM", "pm": "PM"}
 LAST_MONTH = 12
 
 
@@ -98,9 +105,24 @@ def parse_time(text: str, slashed: tuple[str, ...]) -> datetime:
 
 
 def _parse_shown_time(text: str, slashed: tuple[str, ...]) -> datetime:
+    plain = _write_plainly(text)
     for form in (*TIME_FORMATS, *slashed):
         try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC)
+            found = datetime.strptime(plain, form).replace(tzinfo=UTC)
         except ValueError:
             continue
+        if found.year >= FIRST_YEAR:
+            return found
     raise ValueError(f"{text!r:.40} is no time.")
+
+
+def _write_plainly(text: str) -> str:
+    """A time as any country writes it, with dashes, or with slashes where the order of day and month is open."""
+    match = SHOWN.fullmatch(text)
+    if match is None:
+        return text
+    day = match["day"].replace(". ", "-").rstrip(".")
+    day = f"{short[1]}20{short[2]}" if (short := SHORT_YEAR.fullmatch(day)) else day
+    day = (day.replace("/", "-") if day[:4].isdigit() else day).replace(".", "-")
+    noon = NOONS.get((match["before"] or "").lower()) or (f"{match['after']}M".upper() if match["after"] else "")
+    return f"{day} {match['hour']}:{match['minute']} {noon}".strip()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.export import LESSER, NO_DIRECT, NO_SERVER, DiscordExport, open_export
+from adapters.discord.export import LESSER, NO_DIRECT, NO_SERVER_BESIDE_DIRECT, DiscordExport, open_export
 from adapters.discord.exports.times import DAY_FIRST, MONTH_FIRST, USUAL, DateOrders
 from bot.platform.export_readers import ExportOptions
 from engine.errors import InvalidDocument
@@ -93,7 +93,15 @@ def test_a_file_without_a_server_is_of_none_if_some_are_of_people(tmp_path: Path
     assert len(build(tmp_path / "town", files).list_channels()) == 2
     source = build(tmp_path / "mixed", {**files, "ada.json": whole("0", {"id": "60001", "name": "ada"})})
     assert [channel.name for channel in source.list_channels()] == ["hall"]
-    assert source.omissions == {NO_DIRECT: 1, NO_SERVER: 1}
+    assert source.omissions == {NO_DIRECT: 1, NO_SERVER_BESIDE_DIRECT: 1}
+
+
+@pytest.mark.parametrize("options", [{}, {"direct_messages": True}])
+def test_a_file_that_can_be_of_people_is_of_no_named_server(tmp_path: Path, options: dict[str, bool]) -> None:
+    files = {"Town - roof [60000].csv": csv(), "600000000000000007.csv": csv(), "ada.txt": DIRECT["ada.txt"]}
+    source = build(tmp_path, files, workspace="77", **options)
+    assert "600000000000000007" not in {channel.location.channel for channel in source.list_channels()}
+    assert source.omissions[NO_SERVER_BESIDE_DIRECT] == 1
 
 
 def test_a_head_names_the_server_of_a_file_with_another_name(tmp_path: Path) -> None:
@@ -131,6 +139,35 @@ def test_one_channel_in_two_forms_is_read_once(tmp_path: Path, names: tuple[str,
     source = build(tmp_path, {name: shapes[name.rpartition(".")[2]] for name in names}, workspace="77")
     assert texts(source) == ["Slates"]
     assert [(each.kind, each.name) for each in source.omissions.list_all()] == [(LESSER, names[1])]
+
+
+def test_messages_that_only_the_lesser_form_has_are_read(tmp_path: Path) -> None:
+    channel, name = {"id": "60000", "name": "roof", "category": "Trades"}, "Town - Trades - roof [60000]"
+    old = discord_file(channel, [discord_message("1", at, f"Tile {at}") for at in (0, 60 * 24, 60 * 24 * 2)])
+    later = csv(
+        ("2026-02-20 09:00", "Nails"),
+        ("2026-03-02 19:00", "Tile 0"),
+        ("2026-03-03 12:00", "Tile 1440 as CSV shows it"),
+        ("2026-03-04 13:00", "Beams"),
+        ("2026-06-01 09:00", "Ropes"),
+    )
+    source = build(tmp_path, {f"{name}.json": old, f"{name}.csv": later})
+    assert texts(source) == ["Tile 0", "Tile 1440", "Tile 2880", "Nails", "Beams", "Ropes"]
+    assert [(each.channel, each.count) for each in source.omissions.list_all()] == [("roof", 2)]
+
+
+def test_a_page_is_compared_with_json_by_the_ids_of_its_messages(tmp_path: Path) -> None:
+    channel = {"id": "60000", "name": "roof", "category": "Trades"}
+    filtered = discord_file(channel, [discord_message("1", at, "Tiles") for at in (-60, 60)])
+    files = {"a.json": filtered, "b.html": page("Town", "Trades / roof")}
+    assert texts(build(tmp_path, files)) == ["Tiles", "Tiles", "Slates"]
+
+
+def test_a_form_of_some_days_does_not_double_those_of_another(tmp_path: Path) -> None:
+    name = "Town - Trades - roof [60000]"
+    rows = [("2026-02-02T10:00:00Z", "Nails"), ("2026-03-02T09:00:00Z", "Slates")]
+    files = {f"{name} (after 2026-03-01).html": page("Town", "Trades / roof"), f"{name}.csv": csv(*rows)}
+    assert sorted(texts(build(tmp_path, files, workspace="77"))) == ["Nails", "Slates"]
 
 
 def test_other_days_and_other_channels_are_no_second_form(tmp_path: Path) -> None:
@@ -204,4 +241,4 @@ def test_each_file_is_searched_for_dates_once_and_only_if_it_must() -> None:
 def test_files_of_people_alone_are_no_error_but_those_of_no_server_are(tmp_path: Path) -> None:
     assert not build(tmp_path / "one", {"ada.txt": DIRECT["ada.txt"]}).list_channels()
     with pytest.raises(InvalidDocument, match="server"):
-        build(tmp_path / "two", {"ada.txt": DIRECT["ada.txt"], "bela.csv": csv()})
+        build(tmp_path / "two", {"bela.csv": csv()})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -78,3 +79,9 @@ def test_the_future_cannot_be_missed() -> None:
 )
 def test_a_past_time_is_shown_roughly(words: str, shown: str) -> None:
     assert format_ago(parse_since(words, NOW), NOW) == shown
+
+
+@pytest.mark.parametrize("words", ["0001-01-01", "0001-01-01 05:00", "1 january 0001"])
+def test_the_first_day_of_all_is_refused_east_of_utc_too(words: str) -> None:
+    with pytest.raises(InvalidQuestion):
+        parse_since(words, datetime(2026, 5, 18, tzinfo=ZoneInfo("Pacific/Auckland")))

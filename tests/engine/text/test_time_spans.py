@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -14,6 +15,13 @@ def test_the_last_days_of_the_calendar_have_an_open_end(words: str) -> None:
     span, rest = parse_time_span(words.split(), NOW)
     assert span.since is not None
     assert (rest, span.until, span.since.year, span.since.month) == ([], None, 9999, 12)
+
+
+@pytest.mark.parametrize("words", ["0001-01-01", "1 january 0001", "december 9999", "until 9999-12-31"])
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
+def test_the_ends_of_the_calendar_are_read_in_any_zone(words: str, zone: str) -> None:
+    _, rest = parse_time_span(words.split(), NOW.astimezone(ZoneInfo(zone)))
+    assert rest == []
 
 
 def test_an_article_that_is_joined_to_its_noun_belongs_to_the_time() -> None:
