@@ -176,7 +176,7 @@ def name_group(item: pytest.Item) -> str:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Give groups of tests to several workers, if there shall be some."""
     workers = session.config.getoption("--workers")
-    if workers == 1 or session.config.option.collectonly or session.testsfailed or not hasattr(os, "fork"):
+    if workers <= 1 or session.config.option.collectonly or session.testsfailed or not hasattr(os, "fork"):
         return None
     load_tables()
     ForkedWorkers(session, form_groups(session.items, name_group), workers).run()

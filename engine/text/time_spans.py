@@ -66,6 +66,7 @@ _NUMBERS = _index_words(
     "zero um/uma dois/duas três quatro cinco seis sete oito nove dez onze doze",
 )
 _AGO = word_set("ago atrás")
+# In Spanish and Portuguese also with `_AGO` behind it: "há 3 dias atrás".
 _BEFORE_AGO = (("vor",), ("hace",), ("há",), ("faz",), ("il", "y", "a"))
 _SINCE_AGO = (("seit",), ("depuis",))  # "seit drei Tagen": until now
 # One word for a week, month or year, which other languages name by two.
@@ -95,7 +96,8 @@ _PARTS = word_set(
 _WEEK, _MONTH, _DAY = timedelta(weeks=1), timedelta(days=30), timedelta(days=1)
 _LEAP_YEARS = 8  # within which every day of a year exists once
 _SHORT = 4  # digits of a year
-_MOST_UNITS = 1_000  # that a time may be ago
+_LONG = 8  # digits of a number
+_MOST_AGO = timedelta(days=365_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +196,10 @@ def _read_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime, timed
     number, unit, after = [*words[at : at + 3], "", "", ""][:3]
     if unit not in _UNITS or not (before or after in _AGO) or not (number in _NUMBERS or number.isdecimal()):
         return None
-    count = _NUMBERS[number] if number in _NUMBERS else min(int(number[:_SHORT]), _MOST_UNITS)
-    return at + 2 + (not before), _go_back_units(now, count, _UNITS[unit]), _UNITS[unit]
+    count = _NUMBERS[number] if number in _NUMBERS else int(number[:_LONG])
+    if count > _MOST_AGO // _UNITS[unit]:
+        return None
+    return at + 2 + (after in _AGO), _go_back_units(now, count, _UNITS[unit]), _UNITS[unit]
 
 
 def _go_back_units(now: datetime, count: int, unit: timedelta) -> datetime:
@@ -223,8 +227,6 @@ def _parse_ago(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime
         start = start.replace(day=1) if unit == _MONTH else start.replace(month=1, day=1)
     if tuple(words[:1]) in _SINCE_AGO:
         return length, (start, now)
-    if unit < _DAY:
-        return length, (start, _go_back(start, -unit) - timedelta(microseconds=1))
     if unit < _DAY:
         return length, (start, _go_back(start, -unit) - timedelta(microseconds=1))
     days = monthrange(start.year, start.month)[1] if unit == _MONTH else 366 if isleap(start.year) else 365

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import selectors
 import signal
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +22,9 @@ import pytest
 
 WORKER = "TEST_WORKER"  # the variable with the number of a worker, in its environment
 PAUSE = 1.0  # seconds after which to look whether workers have ended
+GRACE = 10.0  # seconds in which a worker that is stopped can tear down what its tests share
 Group = Sequence[int]  # places of tests among those of the session
+When = Literal["call", "teardown"]
 
 
 def is_worker() -> bool:
@@ -37,6 +40,8 @@ class Worker:
     pipe: Connection
     left: list[int] = field(default_factory=list)  # of its group
     running: bool = False  # the first of them
+    last: int | None = None  # that it finished
+    is_done: bool = False  # with all tests, and with what they share
 
 
 class ForkedWorkers:
@@ -61,9 +66,7 @@ class ForkedWorkers:
                     self._read(worker)
                 self._check_session()
         finally:
-            for key in [*self._selector.get_map().values()]:
-                os.kill(key.data.pid, signal.SIGKILL)
-                self._remove(key.data)
+            self._stop([key.data for key in self._selector.get_map().values()])
             self._selector.close()
 
     def _start(self) -> None:
@@ -76,6 +79,17 @@ class ForkedWorkers:
             work(self._session, number, theirs)
         theirs.close()
         self._selector.register(ours, selectors.EVENT_READ, Worker(pid, ours))
+
+    def _stop(self, workers: Sequence[Worker]) -> None:
+        """Let workers tear down, so that no server or browser of a test remains; end those that take too long."""
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGINT)
+        deadline = time.monotonic() + GRACE
+        while time.monotonic() < deadline and any(map(is_running, workers)):
+            time.sleep(0.05)
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGKILL)
+            self._remove(worker)
 
     def _read(self, worker: Worker) -> None:
         match receive(worker):
@@ -90,7 +104,9 @@ class ForkedWorkers:
                 worker.running = True
             case ("finish", _):
                 worker.running = False
-                del worker.left[0]
+                worker.last = worker.left.pop(0)
+            case ("end", _):
+                worker.is_done = True
             case ("report", data):
                 hook = self._session.config.hook
                 report = hook.pytest_report_from_serializable(config=self._session.config, data=data)
@@ -101,7 +117,7 @@ class ForkedWorkers:
     def _find_ended(self) -> list[Worker]:
         """Workers that have ended, though a process that they started keeps their pipe open."""
         workers: list[Worker] = [key.data for key in self._selector.get_map().values()]
-        return [each for each in workers if os.waitid(os.P_PID, each.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)]
+        return [each for each in workers if not is_running(each)]
 
     def _remove(self, worker: Worker) -> None:
         self._selector.unregister(worker.pipe)
@@ -111,14 +127,17 @@ class ForkedWorkers:
     def _replace(self, worker: Worker) -> None:
         """Report the test with which a worker ended, and leave the others of its group to a new one."""
         if worker.running:
-            crashed = self._session.items[worker.left.pop(0)]
-            self._session.config.hook.pytest_runtest_logreport(
-                report=report_failure(crashed, "it ended its worker process", "call")
-            )
+            self._report_end(worker.left.pop(0), "call")
+        elif not worker.left and not worker.is_done and worker.last is not None:
+            self._report_end(worker.last, "teardown")
         if worker.left:
             self._groups.appendleft(worker.left)
         if self._groups:
             self._start()
+
+    def _report_end(self, place: int, when: When) -> None:
+        report = report_failure(self._session.items[place], "it ended its worker process", when)
+        self._session.config.hook.pytest_runtest_logreport(report=report)
 
     def _check_session(self) -> None:
         if self._session.shouldfail:
@@ -127,16 +146,21 @@ class ForkedWorkers:
             raise self._session.Interrupted(self._session.shouldstop)
 
 
+def is_running(worker: Worker) -> bool:
+    """Whether the process of a worker has not ended."""
+    return os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
 def receive(worker: Worker) -> tuple[str, Any] | None:
-    """The next message of a worker; None if it has ended."""
-    with suppress(EOFError, ConnectionResetError):
+    """The next message of a worker; None if it has ended, also amid a message."""
+    with suppress(EOFError, OSError):
         if worker.pipe.poll():
             message: tuple[str, Any] = worker.pipe.recv()
             return message
     return None
 
 
-def report_failure(item: pytest.Item, text: str, when: Literal["call", "teardown"]) -> pytest.TestReport:
+def report_failure(item: pytest.Item, text: str, when: When) -> pytest.TestReport:
     """The report of a failure that is no exception of the test itself."""
     return pytest.TestReport(item.nodeid, item.location, dict.fromkeys(item.keywords, 1), "failed", text, when)
 
@@ -178,7 +202,12 @@ def work(session: pytest.Session, number: int, pipe: Connection) -> NoReturn:
             run_tests(session, items)
         if items:
             end_session(session, items[-1])
+        pipe.send(("end", None))
         status = 0
+    except KeyboardInterrupt:  # also how the parent stops it
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with suppress(BaseException):
+            session._setupstate.teardown_exact(None)
     except BaseException:  # noqa: BLE001 - the parent raises it
         with suppress(OSError):
             pipe.send(("error", traceback.format_exc()))
@@ -189,6 +218,7 @@ def work(session: pytest.Session, number: int, pipe: Connection) -> NoReturn:
 def become_worker(config: pytest.Config, number: int, pipe: Connection) -> None:
     """Separate what a process and its parent would share: the terminal, captured output, temporary folders."""
     os.environ[WORKER] = str(number)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
     factory = config._tmp_path_factory  # type: ignore[attr-defined]
     factory._basetemp = factory.getbasetemp() / f"worker{number}"
     factory._basetemp.mkdir()
@@ -218,7 +248,7 @@ def end_session(session: pytest.Session, last: pytest.Item) -> None:
     """Tear down what belongs to the whole session; a failure is that of the last test."""
     try:
         session._setupstate.teardown_exact(None)
-    except Exception:  # noqa: BLE001 - it is reported
+    except (Exception, pytest.fail.Exception):  # noqa: BLE001 - it is reported
         report = report_failure(last, traceback.format_exc(), "teardown")
         session.config.hook.pytest_runtest_logreport(report=report)
 

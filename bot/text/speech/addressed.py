@@ -9,11 +9,9 @@ The first rule decides that applies:
 3. It copies the bot in ("cc @bot"): statement if it says something, else aside.
 4. What was learned from examples finds that it speaks of the bot to others ("just ask @bot"): aside.
 5. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
-6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction. Its
-   evidence is the words, their order, and what the rules of this module find: a request, a subject before a finite
-   verb, a fragment that reports ("moved to Thursday"). The rules decide what it leaves open, and Chinese.
-
-A sentence with a question mark is never a statement.
+6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction, by the
+   words, their order, and what the rules of this module find: a request, a fragment that reports ("moved to Thursday").
+   The rules decide what it leaves open, and Chinese. A sentence with a question mark is never a statement.
 """
 
 from __future__ import annotations
@@ -29,6 +27,7 @@ from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
+from bot.text.speech.kinds.patience import asks_behind_call
 from bot.text.speech.kinds.verb_first import read_verb_first
 from bot.text.speech.kinds.weights import classify
 from bot.text.speech.mentions import MENTION, strip_copying, strip_mention, without_copy
@@ -188,6 +187,8 @@ def _classify_said(without: str) -> Speech:
     """What a text without mentions is that is said to the bot."""
     sentences = split_sentences(without)
     if not sentences or is_command(without) or any(pattern.search(without) for pattern in _PATTERNS_OF_QUESTIONS):
+        return "question"
+    if asks_behind_call(without, name_evidence):
         return "question"
     asks = any(sentence.is_question for sentence in sentences)
     if is_told(without) and not _asks(without, sentences):

@@ -9,6 +9,7 @@ from bot.text.speech import phrases
 from bot.text.speech.addressed import classify_addressed, is_request, name_evidence
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.commands import is_command
+from bot.text.speech.kinds.patience import asks_behind_call
 from bot.text.speech.kinds.weights import estimate
 from bot.text.speech.unspaced_questions import is_unspaced_thanks
 
@@ -42,7 +43,7 @@ def asks_bot(text: str) -> bool:
     if is_command(text) or classify_addressed(text, is_direct=True) != "question":
         return False
     sentences = split_sentences(text)
-    if any(sentence.is_question for sentence in sentences):
+    if any(sentence.is_question for sentence in sentences) or asks_behind_call(text, name_evidence):
         return True
     asks, states, *_ = estimate(text, name_evidence(text, sentences))
     return not all(map(_asks_nothing, sentences)) and asks >= MIN_UNMARKED * (asks + states)

@@ -19,8 +19,8 @@ _WANTS = re.compile(
 )
 # Behind such a beginning, says something of a thing, or what somebody said: "the key that I need is with Ilse".
 _WANTED_IS = re.compile(
-    r"(?!.*的$)[^的]*的"
-    r"(?:是.*[他她]们?说|(?![是在]).+?(?:(?<!还)是|(?<![现正存所])在|已经|了$|\d[\d.,:]{0,9}(?:欧元|美元|[元块欧点%])$))"
+    r"(?!.{0,99}的$)[^的]{0,60}的"
+    r"(?:是.{0,60}[他她]们?说|(?![是在]).{1,60}?(?:(?<!还)是|(?<![现正存所])在|已经|了$|\d[\d.,:]{0,9}(?:欧元|美元|[元块欧点%])$))"
 )
 # Nothing but a time, a date, or an amount.
 _VALUE = re.compile(

@@ -1,15 +1,18 @@
 """Unwrap a text that a model wrote as JSON, `{"thinking": "…", "answer": "Nine [1]."}`, also in a code fence.
 
 Thoughts in such a reply are not shown, whatever else it holds. An answer that cites is a reply, whatever else stands
-beside it. Other objects are what somebody asked for.
+beside it; what cites there, too, follows it. Other objects are what somebody asked for.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.llm.formats.broken_json import read_first_value
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
 
 MAX_JSON_CHARACTERS = 40_000  # a longer one is shown as it is
 MAX_HEAD_CHARACTERS = 80
@@ -45,10 +48,10 @@ _RATING_NAMES = """
 confidence confidencescore found answerable hasanswer isanswerable followup followups followupquestions
 language lang sprache idioma langue 言語
 """
-# They follow an answer that cites nothing, if they cite.
 _EXPLANATION_NAMES = "explanation erklärung begründung explicación explication explicação 説明"
+_QUESTION_NAMES = "question query frage pregunta pergunta 質問"
 # Beside thoughts they are no data that was asked for.
-_DETAIL_NAMES = f"question query entity entityname role type status note notes action {_EXPLANATION_NAMES}"
+_DETAIL_NAMES = f"{_QUESTION_NAMES} entity entityname role type status note notes action {_EXPLANATION_NAMES}"
 _ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _ONE_SOURCE, _RATINGS, _EXPLANATIONS, _DETAILS = (
     frozenset(names.split())
     for names in (
@@ -57,6 +60,7 @@ _ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _ONE_SOURCE, _RATING
     )
 )
 _KNOWN = _ANSWERS | _TEXTS | _SUMMARIES | _THOUGHTS | _ASIDES | _SOURCES | _RATINGS | _DETAILS
+_UNSAID = _KNOWN - _TEXTS - _SUMMARIES - _EXPLANATIONS  # beside an answer
 _DIGITS = re.compile(r"\d+")
 _JOINTS = re.compile(r"[\s_-]+")
 _KEY = r"[\"'“]?(?P<key>[^\"'“”:{}\[\],\n]{1,24})[\"'”]?"
@@ -68,12 +72,12 @@ _PARTIAL_HEAD = re.compile(
 )
 _FENCE = re.compile(r"\s{0,8}(?:```)?(?:json)?\s{0,8}", re.IGNORECASE)
 _FENCE_END = re.compile(r"\s{0,8}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
-_CITES = re.compile(r"[\[【［(（]\s?\D{0,16}\d{1,3}\s?[\]】］)）]")
 _KINDS = (
     r"sources?|quellen?|fuentes?|fontes?|citations?|ref(?:erence)?|doc(?:ument)?|id|s|出典"
     r"|messages?|nachricht|mensaje|mensagem|メッセージ|passage|excerpt|chunk|snippet"
 )
 _LABEL = rf"(?:(?:{_KINDS})[ :#]{{0,2}}|#)?"
+_CITES = re.compile(rf"[\[【［]\s?\D{{0,16}}\d{{1,3}}\s?[\]】］]|[(（]\s?{_LABEL}\d{{1,3}}\s?[)）]", re.IGNORECASE)
 _LISTED = rf"[\[【(]?{_LABEL}(?<!\d)\d{{1,3}}[\]】)]?"
 _BETWEEN = r"(?:[ ,;&]{0,3}|[ ,]{1,2}(?:and|und|y|et|e)[ ]|と)"
 _NUMBERS = re.compile(rf"\s{{0,4}}{_LISTED}(?:{_BETWEEN}{_LISTED}){{0,20}}\s{{0,4}}", re.IGNORECASE)
@@ -220,13 +224,15 @@ def _read_object(fields: dict[str, object], depth: int) -> _JsonText | None:
 
 
 def _find_cited(answers: list[str], fields: dict[str, object], depth: int) -> str:
-    """The only answer if it cites, or with its explanation if that does."""
+    """The only answer if it cites, or what stands beside it does, with all that cites; empty for data."""
     if len(answers) != 1:
         return ""
-    if _CITES.search(cited := _cite(answers[0], fields)):
-        return cited
-    explained = [text for text in _list_texts(fields, _EXPLANATIONS, depth) if _CITES.search(text)]
-    return "\n\n".join((*answers, *explained)) if len(explained) == 1 and fields.keys() <= _KNOWN else ""
+    cited = _cite(answers[0], fields)
+    beside = [text for text in _list_texts(fields, fields.keys() - _UNSAID, depth) if _CITES.search(text)]
+    others = [text for text in beside if text != answers[0]]
+    if _CITES.search(cited) or (len(others) == 1 and fields.keys() <= _KNOWN):
+        return "\n\n".join((cited, *others))
+    return ""
 
 
 def _measure_thought(value: object) -> int:
@@ -257,7 +263,7 @@ def _is_message(fields: dict[str, object]) -> bool:
     return fields.get("role") == "assistant" or fields.get("type") in {"text", "output_text"}
 
 
-def _list_texts(fields: dict[str, object], names: frozenset[str], depth: int) -> list[str]:
+def _list_texts(fields: dict[str, object], names: AbstractSet[str], depth: int) -> list[str]:
     found = (_read_text(value, depth) for key, value in fields.items() if key in names)
     return [text for text in found if text]
 

@@ -44,3 +44,21 @@ def test_words_before_the_only_time_are_part_of_it(words: str, day: int) -> None
 )
 def test_words_that_name_no_only_time_name_none(words: str) -> None:
     assert parse_only_period(words.split(), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        *(("1500 days ago", 1500), ("2000 hours ago", 84), ("há 3 dias atrás", 3), ("hace 3 días atrás", 3)),
+        *(("3 dias atrás", 3), ("vor 3 tagen", 3), ("il y a 3 jours", 3)),
+    ],
+)
+def test_a_time_is_as_long_ago_as_its_words_say(words: str, days: int) -> None:
+    period = parse_only_period(words.split(), NOW)
+    assert period is not None
+    assert (NOW.date() - period[0].date()).days == days
+
+
+@pytest.mark.parametrize("words", ["99999999 years ago", "5000 years ago", "123456789012 days ago"])
+def test_what_was_before_the_calendar_is_no_time(words: str) -> None:
+    assert parse_only_period(words.split(), NOW) is None

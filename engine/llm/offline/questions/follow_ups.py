@@ -155,7 +155,7 @@ def complete_question(question: str, former: Exchange) -> str:
         acting = Topics.find(former).organizations if acts_together(fragment) else ()
         return _append(question, [*acting, *_list_kept(fragment, former.question)])
     if refers := find_reference(fragment):
-        before = question.removesuffix(asking) + _ASKED_NOUN.sub("", fragment[: refers.start()])
+        before = question.removesuffix(asking) + _ASKED_NOUN.sub("", _PREPOSITION.sub("", fragment[: refers.start()]))
         return question if find_entities(before, ExcerptFacts()) else _resolve_reference(question, former)
     if has_object_pronoun(fragment):
         return _resolve_reference(question, former)

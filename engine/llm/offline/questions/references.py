@@ -26,10 +26,16 @@ _REFERENCES = re.compile(
     r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles"
     rf"|dele|dela|su|sus)\b|\b(?-i:er|sie|ihn)\b|{GERMAN_THERE}"
     r"|\bqu['’]ils\b|\w(?:-t)?-ils?\b"
-    r"|(?<!, )\b(?:davon|damit|dafür|darin|drin|daran|darauf|darüber|danach|dazu)\b(?!,)"
+    r"|(?<!, )\b(?:davon|damit|dafür|darin|drin|daran|darauf|darüber|danach|dazu|darum|dagegen|davor|daneben|dahinter"
+    r"|darunter)\b(?!,)"
     r"|\b(?:man|ich|wir|du) (?-i:es)\b"
     r"|\b(?:qui|on|je|tu|ils?|elles?|nous|vous|ne|quand|où|comment|pourquoi) l['’](?=\w+\W*\Z)"
     r"|\b(?-i:(?:ihre[nmrs]?|seine?[nmrs]?) (?:[a-zäöüß]{1,30} )?[A-ZÄÖÜ])"  # but "ihr" is also "you"
+    r"|\bl['’](?:ai|a|ont|avons|avez|avait|avaient|aura)(?= [^\W\d])"
+    # "Est-ce qu'il ferme ?", but not "est-ce qu'il pleut ?"; "la mairie le paie-t-elle ?".
+    r"|\best-ce qu['’]il (?!(?:n['’])?(?:y (?:a|avait|aura)|faut|faudra|faudrait|pleut|neige|gèle|fait|s['’]agit|existe"
+    r"|reste|manque|est (?:(?:im)?possible|vrai|exact|interdit|permis|obligatoire|prévu|nécessaire)\b))"
+    r"|\b(?:le|la|les|lui|leur) [^\W\d]+(?:(?:-t)?-(?:ils?|elles?|on|tu|vous)\b| {3})"  # or a blank for it
     r"|\bleurs?\b|\b(?:est|sont|était|étaient) (?:son|sa|ses)\b|\b(?:dedans|là-bas)(?!\w)"
     r"|\b(?-i:[A-ZÄÖÜ]\w+ (?:davon|dafür))\b"  # "ein Bild davon": the noun is no other subject
     # German "es" after a verb; Spanish "es" is a verb itself.

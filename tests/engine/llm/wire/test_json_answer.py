@@ -35,7 +35,9 @@ def unwrap(text: str, step: int) -> str:
         '```json\n{"thought": "The diary says nine."}\n```\nLit at "nine" [1].',
         '{"answer": "Lit at \\"nine\\" [1].", "language": "en"}',
         '{"question": "When?", "answer": "Lit at \\"nine\\" [1]."}',
-        '{"answer": "Lit at \\"nine\\" [1].", "explanation": "The diary says so [2].", "length": 3}',
+        '{"answer": "Lit at \\"nine\\" [1].", "explanation": "The diary says so.", "length": 3}',
+        '{"frage": "Wann?", "antwort": "Lit at \\"nine\\" [1]."}',
+        '{"質問": "いつ？", "回答": "Lit at \\"nine\\" [1]."}',
         '{"notes": ["The diary."], "answer": "Lit at \\"nine\\" [1]."}',
         '{"thought": "Nine.", "action": "Final Answer", "action_input": "Lit at \\"nine\\" [1]."}',
         '{"answer": {"text": "Lit at \\"nine\\" [1].", "tone": "dry"}}',
@@ -134,6 +136,25 @@ def test_a_number_of_one_source_is_cited() -> None:
 def test_an_explanation_that_cites_follows_an_answer_that_does_not() -> None:
     said = '{"answer": "No.", "explanation": "The mill is closed on Mondays [1]."}'
     assert unwrap(said, 4) == "No.\n\nThe mill is closed on Mondays [1]."
+
+
+@pytest.mark.parametrize(
+    "beside", ['"limits": "The diary is old [2]."', '"notes": "x [3]", "explanation": "The diary is old [2]."']
+)
+def test_what_cites_beside_an_answer_follows_it(beside: str) -> None:
+    assert unwrap(f'{{"answer": "Nine [1].", {beside}, "hour": 9}}', 4) == "Nine [1].\n\nThe diary is old [2]."
+
+
+def test_steps_that_cite_follow_as_lines() -> None:
+    said = '{"answer": "Light it [1].", "steps": ["Open the door [1]", "Close it [2]"]}'
+    assert unwrap(said, 4) == "Light it [1].\n\nOpen the door [1]\nClose it [2]"
+
+
+def test_a_number_in_parentheses_cites_only_alone_or_behind_a_word_for_sources() -> None:
+    assert unwrap('{"answer": "In the shed (room 3).", "sources": [1]}', 4) == "In the shed (room 3). [1]"
+    assert unwrap('{"answer": "In the shed (source 3).", "sources": [1]}', 4) == "In the shed (source 3)."
+    data = '{"answer": "the shed (room 3)", "price": 40}'
+    assert unwrap(data, 4) == data
 
 
 def test_what_follows_an_answer_that_cites_stays() -> None:

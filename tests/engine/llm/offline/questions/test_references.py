@@ -14,6 +14,8 @@ Is it cold in the hall? | Why is it that the lift stops? | Is it still planned t
 Comment faut-il déclarer une absence ? | Où existe-t-il une piscine ? | Combien y a-t-il de chambres au refuge ?
 De quoi s'agit-il dans la charte ? | Pourquoi fait-il froid dans la salle ? | Pourquoi est-il interdit de fumer ?
 Combien reste-t-il de places ? | Où vaut-il mieux garer les vélos ? | Que s'est-il passé hier ? | Quelle heure est-il ?
+Est-ce qu'il pleut au camping ? | Est-ce qu'il y a un parking ? | Est-ce qu'il est interdit de fumer ?
+Est-ce qu'il faut un casque ? | Qui a la clé de l'atelier ? | La piscine est-elle ouverte ?
 Pourquoi peut-il y avoir des retards ? | Quand la piscine ouvre-t-elle ? | Les vélos sont-ils gratuits ?
 Gibt es am Bahnhof Schließfächer? | Ist es erlaubt, Hunde mitzubringen? | Ist es wahr, dass die Messe umzieht?
 Wie kommt es, dass wir warten?
@@ -34,7 +36,9 @@ Which slates do they deliver? | How many tiles do their workers bring? | Who is 
 What are the opening hours of their office? | Do they always keep their keys?
 Est-il cher ? | Pourquoi la vend-il ? | Quelles tuiles livrent-ils ? | Peut-on la visiter ? | Peut-on y aller ?
 Faut-il la repeindre ? | Que faut-il apporter ? | Quelle est leur adresse ? | Quelle est sa hauteur ?
-Qui l'entretient ?
+Qui l'entretient ? | Qui l'a acheté ? | Quand l'ont-ils repeint ? | Est-ce qu'il ferme en août ? | Où les met-on ?
+La mairie le paie-t-elle ? | Est-ce qu'il fallait la repeindre ?
+Wer kümmert sich darum? | Seit wann gibt es ihn? | Was hilft dagegen?
 Was kostet er? | Wo liegt es? | Was kostet es im Jahr? | Darf man es besichtigen? | Wie lautet seine Adresse?
 Gibt es ein Bild davon? | Ist es groß genug, um darin zu schlafen? | ¿Puedo verla? | Posso visitá-lo?
 """
