@@ -124,12 +124,14 @@ def test_each_test_runs_once_though_one_ends_its_process(tmp_path: Path) -> None
     assert "ValueError: not torn down" in found
 
 
+@pytest.mark.long
 def test_nothing_that_tests_started_remains_behind_a_first_failure(tmp_path: Path) -> None:
     note = write_server_tests(tmp_path, holds=False)
     assert "1 failed in" in run(tmp_path, "-x")
     assert has_ended(int(note.read_text()))
 
 
+@pytest.mark.long
 def test_nothing_that_tests_started_remains_behind_an_interrupt(tmp_path: Path) -> None:
     note = write_server_tests(tmp_path, holds=True)
     whole = subprocess.Popen(list_command(tmp_path, "--workers=2"), start_new_session=True, stdout=subprocess.DEVNULL)

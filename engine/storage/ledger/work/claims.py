@@ -72,7 +72,7 @@ class Claims(Topic[Place_co]):
     def _choose_keys(
         self, queue: str, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]
     ) -> ClaimedKeys:
-        """Due keys of a queue, the oldest of each space; those that a change of the embedder has made stale are last."""
+        """Due keys of a queue, the oldest of each space; last what a change of the embedder has made stale."""
         free: list[Any] = [now, turn.process]
         index = _INDEXES[queue]
         find_next = f"(SELECT MIN(space) FROM stale_key @use({index}) WHERE {queue} AND {_FREE} AND space > due.space)"
