@@ -27,9 +27,8 @@ from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
-from bot.text.speech.kinds.patience import asks_behind_call
 from bot.text.speech.kinds.verb_first import read_verb_first
-from bot.text.speech.kinds.weights import classify
+from bot.text.speech.kinds.weights import asks_behind_call, classify
 from bot.text.speech.mentions import MENTION, strip_copying, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unlearned, is_unspaced, names_value, states_unspaced

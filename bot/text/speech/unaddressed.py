@@ -9,8 +9,7 @@ from bot.text.speech import phrases
 from bot.text.speech.addressed import classify_addressed, is_request, name_evidence
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.commands import is_command
-from bot.text.speech.kinds.patience import asks_behind_call
-from bot.text.speech.kinds.weights import estimate
+from bot.text.speech.kinds.weights import asks_behind_call, estimate
 from bot.text.speech.unspaced_questions import is_unspaced_thanks
 
 if TYPE_CHECKING:

@@ -36,8 +36,7 @@ from engine.llm.offline.questions.ellipsis import (
     means_thing,
     stands_for_noun,
 )
-from engine.llm.offline.questions.pronouns import has_person_pronoun, replace_pronoun
-from engine.llm.offline.questions.references import blank_own, find_reference
+from engine.llm.offline.questions.references import blank_own, find_reference, has_person_pronoun, replace_pronoun
 from engine.llm.offline.questions.unspaced_ellipsis import complete_unspaced, strip_unspaced_continuation
 from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem

@@ -1,4 +1,4 @@
-"""Find words of a question that refer to something said before, and tell them from those that do not. Pure.
+"""Find words of a question that refer to something said before, and put the person there whom they mean. Pure.
 
 "It" is no reference if it stands for nothing ("is it true that …", "il faut"), nor is a pronoun for somebody whom the
 question itself names ("which tenants have paid their rent?").
@@ -9,6 +9,12 @@ from __future__ import annotations
 import re
 
 from engine.llm.offline.questions.ellipsis import GERMAN_THERE
+from engine.llm.offline.words import split_words
+from engine.text.word_lists import STOP_WORDS
+
+MAX_WORD_LENGTH = 80
+
+_PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 
 _GERMAN_VERBS = "ist|war|wird|wurde|hat|hatte|kann|konnte|soll|sollte|muss|musste|darf|durfte"
 _FRENCH_MODALS = (
@@ -192,3 +198,20 @@ def _blank(found: re.Match[str]) -> str:
     """The match with blanks for its group, or for all of it if it has none."""
     start, end = (place - found.start() for place in found.span(found.lastindex or 0))
     return found[0][:start] + " " * (end - start) + found[0][end:]
+
+
+def has_person_pronoun(question: str) -> bool:
+    """Whether a question names somebody by a pronoun alone."""
+    return bool(_PERSON_PRONOUNS.search(question))
+
+
+def replace_pronoun(question: str, person: str) -> str:
+    """The question with the person's name for the pronoun; "her" and "his" before a noun become possessive."""
+
+    def instead(match: re.Match[str]) -> str:
+        following = split_words(question[match.end() : match.end() + MAX_WORD_LENGTH])[:1]
+        has_noun = bool(following) and following[0].lower() not in STOP_WORDS
+        owns = match[0].lower() == "his" or (match[0].lower() == "her" and has_noun)
+        return f"{person}'s" if owns else person
+
+    return _PERSON_PRONOUNS.sub(instead, question)

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.offline.questions.references import blank_own, find_reference
+from engine.llm.offline.questions.references import (
+    blank_own,
+    find_reference,
+    has_person_pronoun,
+    replace_pronoun,
+)
 
 # Each stands for nothing that was said before: what it stands for follows, or it is the weather, the time or a place.
 IMPERSONAL = """
@@ -69,3 +74,16 @@ def test_a_pronoun_for_what_was_said_before_is_a_reference(text: str) -> None:
 )
 def test_a_word_that_looks_like_a_pronoun_is_none(text: str) -> None:
     assert find_reference(blank_own(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("where is she?", "where is Mina?"),
+        ("who is her boss?", "who is Mina's boss?"),
+        ("who pays her?", "who pays Mina?"),
+    ],
+)
+def test_a_pronoun_becomes_a_person(question: str, whole: str) -> None:
+    assert has_person_pronoun(question)
+    assert replace_pronoun(question, "Mina") == whole
