@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = ("question", "statement", "thanks", "introduction")
 SCALE = 100  # of a weight in the file
 MIN_CALL = 0.7  # probability from which a message is thanks or an introduction: other messages are lost by it
 # Probabilities, of the two, from which a message is one; between them the rules decide. A lost question costs more.
-MIN_QUESTION, MIN_STATEMENT = 0.775, 0.75
+MIN_QUESTION, MIN_STATEMENT = 0.72, 0.65
 
 FILE = Path(__file__).with_name("weights.tsv")
 

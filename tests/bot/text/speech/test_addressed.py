@@ -34,6 +34,8 @@ question: did the vote pass | anything new on the roof | what I asked yesterday 
 question: draft a reply to Ada
 question: Ada's phone number | the one who signed the lease | I'd like to know who signs | need the vpn address
 question: where is it that we keep the keys
+question: il me faudrait le plan du hangar
+statement: resulta que el toldo era de otro
 question: was hat das Team zum Umzug entschieden | oye, donde guardamos las cintas | cuando llega el pedido
 statement: fyi the electrician rings at noon | heads up, no water on Friday | zur Info, Anlieferung nur noch über Tor 2
 statement: pour info, plus de café au deuxième | para que lo sepas, hoy sin ascensor | só para avisar, reunião às dez
