@@ -30,7 +30,7 @@ MIN_QUESTION, MIN_STATEMENT = 0.72, 0.65
 FILE = Path(__file__).with_name("weights.tsv")
 
 _MIN_WORDS = 3  # of a question behind a call for patience; "wait until Friday" has fewer
-_MIN_SHARE = 0.8  # of the probability of question and statement
+_MIN_SHARE = 0.6  # of the probability of question and statement
 _PATIENCE = re.compile(
     r"\A\W*(?:(?:(?:just )?wait|(?:hang|hold) on|(?:one|a|just a) (?:moment|sec|second|minute)"
     r"|(?:ein(?:en)? )?moment(?: mal)?|un (?:momento|segundo|moment|instant)|um (?:momento|segundo))\b[\s,.…:;!-]+"
