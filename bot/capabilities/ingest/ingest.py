@@ -14,7 +14,7 @@ from bot.capabilities.ingest.estimates import estimate_files
 from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.texts.omissions import describe_omissions
-from engine.errors import InvalidDocument, ModelError
+from engine.errors import DocumentTooLarge, InvalidDocument, ModelError
 from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
 MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
+RAISE_LIMIT = (
+    "Split the file, or raise the limit: THREADLORE_MAX_FILE_SIZE_MB, THREADLORE_PARSER_TIMEOUT_SECONDS or"
+    " THREADLORE_PARSER_MEMORY_MB."
+)
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -137,7 +141,8 @@ class _FileIngester:
         try:
             await self._ingest_file(path)
         except (InvalidDocument, ModelError) as error:
-            self.stats.failures.append(IngestFailure(str(path), str(error), error.hint))
+            hint = RAISE_LIMIT if isinstance(error, DocumentTooLarge) else error.hint
+            self.stats.failures.append(IngestFailure(str(path), str(error), hint))
         except OSError as error:
             self.stats.failures.append(IngestFailure(str(path), f"The file cannot be read: {error.strerror or error}."))
         finally:

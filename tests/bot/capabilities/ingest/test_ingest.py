@@ -129,6 +129,14 @@ async def test_what_cannot_be_read_or_is_refused_by_the_model_is_a_failure_of_it
     assert all(failure.hint for failure in result.failures if failure.what != "odd.txt")
 
 
+async def test_a_file_over_the_limit_names_it_and_the_setting_to_the_owner(perform: Perform, town: Path) -> None:
+    with (town / "large.txt").open("wb") as large:
+        large.truncate(60 * 2**20)
+    [failure] = (await ingest_paths(perform, town)).failures
+    assert failure.error == "large.txt has 60 MiB; the maximum is 50."
+    assert "THREADLORE_MAX_FILE_SIZE_MB" in failure.hint
+
+
 async def test_a_wrong_key_is_reported_at_once_and_gives_no_document_up(tmp_path: Path, town: Path) -> None:
     for number in range(6):
         (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
