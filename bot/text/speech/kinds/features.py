@@ -31,7 +31,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 _REPLACED = (
     (re.compile(r"^(?:>|&gt;)[^\n]{0,1200}", re.MULTILINE), " quotex "),
     (re.compile(r"```.{0,1200}?```|`[^`\n]{0,400}`", re.DOTALL), " codex "),
-    (re.compile(r"<?https?://\S{0,400}"), " urlx "),
+    (re.compile(r"<?https?://(?:[^\s?]|\?(?!\s|\Z)){0,400}"), " urlx "),  # without a mark behind it
     (re.compile(r"[“„«\"「『][^“”„«»\"」』\n]{1,400}[”“»\"」』]"), " quotex "),
 )
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|[?!.,;:=…、。\n]|[\U0001F300-\U0001FAFF\u2600-\u27BF]")

@@ -33,7 +33,8 @@ _MIN_WORDS = 3  # of a question behind a call for patience; "wait until Friday" 
 _MIN_SHARE = 0.6  # of the probability of question and statement
 _PATIENCE = re.compile(
     r"\A\W*(?:(?:(?:just )?wait|(?:hang|hold) on|(?:one|a|just a) (?:moment|sec|second|minute)"
-    r"|(?:ein(?:en)? )?moment(?: mal)?|un (?:momento|segundo|moment|instant)|um (?:momento|segundo))\b[\s,.…:;!-]+"
+    r"|(?:ein(?:en)? )?moment(?: mal)?|un (?:momento|segundo|moment|instant)|um (?:momento|segundo))\b"
+    r"(?: (?:please|bitte|por favor|svp|s['’]il (?:te|vous) pla[iî]t)\b)?[\s,.…:;!-]*+"
     # These may have an object: "espera a Luis".
     r"|(?:warte(?: mal)?|espera|attends|attendez|pera(?:í| aí)|espera aí)[,.…:;!-]+\s+)",
     re.IGNORECASE,
