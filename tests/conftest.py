@@ -105,6 +105,9 @@ LITELLM_FILES = {
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
 LONG_FILES = (
+    *("test_leak_test.py", "test_forked_workers.py", "test_copies.py", "test_deletion.py", "test_kills.py"),
+    *("test_both_databases.py", "test_accessibility.py", "test_login.py", "test_entered_files.py", "test_ask.py"),
+    *("test_golden_texts.py", "test_sequences.py", "test_source_template.py", "test_train.py", "test_watchdog.py"),
     *("test_outages.py", "test_linear_time.py", "test_bot_killed.py", "test_graph_contract.py", "test_downtime.py"),
     *("test_processes.py", "test_many_engines.py", "test_vectors_contract.py", "test_damaged_files.py"),
     *("test_crash.py", "test_demo_town.py", "test_archive_databases.py", "test_examples.py", "test_commands.py"),

@@ -143,6 +143,7 @@ def test_nothing_that_tests_started_remains_behind_an_interrupt(tmp_path: Path) 
     assert has_ended(int(note.read_text()))
 
 
+@pytest.mark.long
 def test_an_end_amid_the_last_teardown_is_reported(tmp_path: Path) -> None:
     for name, end in (("a", "os._exit(0)"), ("b", "pytest.fail('left')")):
         (tmp_path / f"test_{name}.py").write_text(LAST.replace("{end}", end))
