@@ -93,7 +93,7 @@ test: $(DEV) $(PAGE) $(CHROMIUM) ## the whole suite, offline
 	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
 
 test-long: $(DEV) $(PAGE) $(CHROMIUM) ## what the suite leaves out because it takes long: kills at every step, whole days, processes
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers 6 --long
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers 6 --long -o faulthandler_timeout=1200
 
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers 6 --database=postgres tests/acceptance tests/engine
@@ -102,7 +102,7 @@ test-days: $(DEV) $(PAGE) $(CHROMIUM) ## the suite on other days, in other time 
 	$(BIN)/python -m scripts.other_days $(DAYS)
 
 fuzz: $(DEV) $(PAGE) $(CHROMIUM) ## the property tests with new random examples, all cases of which the suite tries a share, two random days
-	$(BIN)/pytest --workers 6 --hypothesis-profile=random --thorough -m "hypothesis or thorough or long" -q
+	$(BIN)/pytest --workers 6 -o faulthandler_timeout=1200 --hypothesis-profile=random --thorough -m "hypothesis or thorough or long" -q
 	$(BIN)/python -m scripts.other_days --random 2
 
 lint: $(DEV) $(PAGE) ## ruff, mypy and TypeScript, strict

@@ -21,6 +21,10 @@ def test_the_examples_of_a_language_depend_on_no_other(monkeypatch: pytest.Monke
 
 
 @pytest.mark.long
-def test_the_weights_are_what_the_examples_teach() -> None:
+def test_the_weights_of_kinds_are_what_the_examples_teach() -> None:
     assert train.learn_kinds(train.make_all()) == weights.FILE.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.long
+def test_the_weights_of_manners_are_what_the_examples_teach() -> None:
     assert train.learn_manners(train.make_all_mentions()) == passing.FILE.read_text(encoding="utf-8").splitlines()
