@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe
+from tempfile import TemporaryFile
 from typing import Any, Literal, NoReturn
 
 import pytest
@@ -224,10 +225,17 @@ def become_worker(config: pytest.Config, number: int, pipe: Connection) -> None:
     factory._basetemp.mkdir()
     plugins: Any = config.pluginmanager
     plugins.unregister(name="terminalreporter")
-    capture = plugins.getplugin("capturemanager")
-    capture.stop_global_capturing()
-    capture.start_global_capturing()
+    separate_captured_output(plugins.getplugin("capturemanager"))
     plugins.register(Reporter(config, pipe))
+
+
+def separate_captured_output(manager: Any) -> None:
+    """Give a process files of its own for captured output; libraries hold the objects that write to them."""
+    captures = manager._global_capturing
+    for capture in (captures.out, captures.err) if captures else ():
+        if hasattr(capture, "targetfd"):
+            with TemporaryFile(buffering=0) as own:
+                os.dup2(own.fileno(), capture.tmpfile.fileno(), inheritable=False)
 
 
 def ask_for_group(pipe: Connection) -> Group:

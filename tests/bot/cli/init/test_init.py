@@ -386,7 +386,9 @@ def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_o
     assert "This is the bot token: kept as that. Now the app-level token:" in text
     assert "This is the user token (xoxp-)" in text
     assert BOT_TOKEN not in shown
-    assert read_variables(tmp_path / "home" / ".env") == SLACK
+    written = dict(read_variables(tmp_path / "home" / ".env"))
+    assert written.pop("THREADLORE_LANGUAGES")  # what is proposed depends on the language of the machine
+    assert written == SLACK
     lines = [line for line in shown.splitlines() if "://" not in line and "/.env" not in line]
     assert max(map(len, lines)) <= 40
 

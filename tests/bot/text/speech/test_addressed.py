@@ -157,7 +157,8 @@ aside: did you know that @ can read files? | who pays for @ anyway? | should we 
 aside: according to @ the hall is free, can someone confirm? | I've invited @ to this channel | @ seems dead
 aside: ich hab @ schon gefragt, weiß sonst jemand mehr? | alguien ha probado @ ya? | qui a ajouté @ ici ?
 aside: segundo o @ já foi pago, alguém confirma? | @ を入れたの誰？ | questions for @ in #help please
-question: @ summarise what <@U2> wrote in all channels | @ can finance see this channel | @ is down payment required | we lost the key. @ who has the spare?
+question: @ summarise what <@U2> wrote in all channels
+question: @ can finance see this channel | @ is down payment required | we lost the key. @ who has the spare?
 question: does anyone know who has the key? @ maybe | @ resume lo de ayer | @ 昨日の話をまとめて
 aside: who pays? cc @ | cc @ please
 statement: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @
