@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER, SUPERSEDED_ANSWER
+from bot.store.schema.answers import (
+    ANSWER_RENEWAL,
+    KEEP_LATEST_SUPERSESSIONS,
+    LATEST_SUPERSESSION,
+    SHARED_ANSWER,
+    SUPERSESSION,
+)
 from bot.store.schema.audit import AUDIT
 from bot.store.schema.contradictions import CONTRADICTIONS
 from bot.store.schema.erasure import CLAIM, ERASURE_RECEIPT, PENDING_ERASURE
 from bot.store.schema.reports import MANAGER_REPORT
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from bot.store.schema.watches import WATCHES
-from engine.storage.sql.migrations import Migration, add_column, create_table
+from engine.storage.sql.migrations import Migration, add_column, create_table, run
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
 from engine.storage.sql.schema_source import SchemaSource
@@ -37,11 +43,14 @@ UNREAD_FILE = Table(
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-NEWEST = (
-    *(ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES, SUPERSEDED_ANSWER, PENDING_ERASURE, *CONTRADICTIONS),
-    MANAGER_REPORT,
+OF_CHANGES = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES)
+NEWEST = (PENDING_ERASURE, *CONTRADICTIONS, MANAGER_REPORT)
+LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *OF_CHANGES, *NEWEST, SUPERSESSION)
+# In the order of the migrations that create them.
+CREATED = (
+    *(UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN),
+    *(*OF_CHANGES, LATEST_SUPERSESSION, *NEWEST),
 )
-LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -383,10 +392,9 @@ MIGRATIONS = (
         create_table(CORRECTION_CHANGE),
         online="an older process uses neither the column, which has a default, nor the table.",
     ),
-    *(
-        Migration(create_table(table), online="an older process does not use the table.")
-        for table in (UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN, *NEWEST)
-    ),
+    *(Migration(create_table(table), online="an older process does not use the table.") for table in CREATED),
+    # Not online: an older process would look for the former table.
+    Migration(create_table(SUPERSESSION), run(KEEP_LATEST_SUPERSESSIONS, KEEP_LATEST_SUPERSESSIONS)),
 )
 
 SOURCE = SchemaSource(
