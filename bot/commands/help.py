@@ -9,11 +9,12 @@ from bot.commands.context import CommandContext
 from bot.errors import PlatformError
 from bot.i18n import N_, gettext
 from bot.platform.models import Card
+from bot.text.excerpts import content_words
 from bot.text.markdown import escape_markdown
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from bot.commands.context import BotServices, Command
     from bot.platform.events import CommandInvoked
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
 MIN_NAME_LENGTH = 3  # characters
+MAX_FOUND, MIN_STEM = 5, 4  # commands about a word, and letters that words with one meaning have in common
 MAX_USAGE = 32  # characters of a usage in the list of all commands
 
 EXAMPLES_HEADING = N_("You could ask me:")
@@ -35,6 +37,7 @@ INTRODUCTION = N_(
     "can read."
 )
 NARROWING = N_("write `in:#channel`, `from:@person`, `after:2026-05-01` or `as of 3 May` in a question – to narrow it")
+ABOUT_WORDS = N_("These commands are about that:")
 INVITED_CHANNELS = N_("the channels that I was invited to")
 ENABLED_CHANNELS = N_("the channels that a manager enabled")
 
@@ -54,11 +57,35 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
     ]
     lines += [f"- {gettext(feature)}" for feature in (*traits.features, NARROWING)]
     lines += [
-        f"- `{_format_short_usage(traits, name, command)}` – {gettext(command.summary)}"
+        _format_line(traits, name, command)
         for name, command in commands.items()
         if command.is_listed and (manager or not command.managers_only)
     ]
     return "\n".join(lines)
+
+
+def format_found(traits: PlatformTraits, words: str, commands: Mapping[str, Command], *, manager: bool) -> str:
+    """List the commands that these words are about, the nearest first; empty if none is."""
+    wanted = content_words(words)
+    shown = [(name, command) for name, command in commands.items() if manager or not command.managers_only]
+    scores = {name: _count_common(wanted, name, command) for name, command in shown}
+    found = sorted((each for each in shown if scores[each[0]]), key=lambda each: -scores[each[0]])[:MAX_FOUND]
+    if not found:
+        return ""
+    return "\n".join([gettext(ABOUT_WORDS), *(_format_line(traits, name, command) for name, command in found)])
+
+
+def _count_common(wanted: Collection[str], name: str, command: Command) -> int:
+    """How many of these words stand in what explains a command, in any form: the most in its name, then its summary."""
+    texts = (gettext(command.details), gettext(command.summary), name.replace("-", " "))
+    explained = [content_words(text) for text in texts]
+    return sum(weight * _has_form(word, words) for word in wanted for weight, words in enumerate(explained, 1))
+
+
+def _has_form(word: str, words: Collection[str]) -> bool:
+    """Whether a word or one with the same beginning is among these."""
+    stem = word[: max(MIN_STEM, len(word) - 3)]
+    return any(word == each or (len(stem) >= MIN_STEM and each.startswith(stem)) for each in words)
 
 
 def format_command_help(traits: PlatformTraits, name: str, command: Command) -> str:
@@ -77,17 +104,23 @@ def format_near_command(traits: PlatformTraits, name: str, command: Command) -> 
     return f"{meant}\n{format_command_help(traits, name, command)}"
 
 
-async def build_help_card(call: CommandContext, commands: Mapping[str, Command]) -> Card:
-    """Explain the command named in the arguments, or list all commands."""
-    name = call.arguments.casefold().lstrip("/")
+async def build_help_card(call: CommandContext, commands: Mapping[str, Command], words: str) -> Card:
+    """Explain the command of this name, list those that these words are about, or all commands."""
+    name = words.casefold().lstrip("/")
     traits = call.traits
     if name in commands:
         return Card(format_command_help(traits, name, commands[name]))
     manager = False
     with suppress(PlatformError):  # show help even if the caller cannot be looked up
         manager = await call.is_manager()
+    if found := format_found(traits, name, commands, manager=manager):
+        return Card(found)
     overview = format_overview(traits, commands, manager=manager)
     return Card(f"{overview}\n\n{call.services.context.disclosure.describe()}")
+
+
+def _format_line(traits: PlatformTraits, name: str, command: Command) -> str:
+    return f"- `{_format_short_usage(traits, name, command)}` – {gettext(command.summary)}"
 
 
 def _format_short_usage(traits: PlatformTraits, name: str, command: Command) -> str:

@@ -37,6 +37,30 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
 
 
 @pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("verified answers", "verify"),
+        ("what did I miss", "catch-up"),
+        ("duplicate names", "duplicates"),
+        ("forgetting a file", "forget"),
+        ("experts", "expert"),
+        ("/decision", "decisions"),
+    ],
+)
+async def test_help_about_words_lists_the_commands_that_do_it_first(
+    workspace: Workspace, words: str, name: str
+) -> None:
+    text = await workspace.text("ada", f"help {words}")
+    assert text.startswith(f"These commands are about that:\n- `/threadlore {name}")
+    assert text.count("\n") <= 5
+
+
+async def test_help_about_words_names_no_commands_of_managers_to_others(workspace: Workspace) -> None:
+    assert "/threadlore unanswered" in await workspace.text("ada", "help questions voted down")
+    assert "/threadlore unanswered" not in await workspace.text("bob", "help questions voted down")
+
+
+@pytest.mark.parametrize(
     ("traits", "manager", "shown"),
     [
         (DISCORD, False, "`/status`"),
