@@ -138,7 +138,7 @@ COMMANDS: Mapping[str, Command] = {
     "help": Command(
         _help_command,
         N_("what I can do"),
-        "[COMMAND | WORDS]",
+        "[WORDS]",
         N_("With words: the commands that are about them."),
         ("forget", N_("verified answers")),
     ),
