@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
 MIN_NAME_LENGTH = 3  # characters
-MAX_FOUND, MIN_STEM = 5, 4  # commands about a word, and letters that words with one meaning have in common
+MAX_FOUND = 5  # commands about words
+MIN_COMMON, MAX_ENDING = 4, 4  # letters that two forms of a word begin with, and those of their endings
 MAX_USAGE = 32  # characters of a usage in the list of all commands
 
 EXAMPLES_HEADING = N_("You could ask me:")
@@ -37,6 +38,27 @@ INTRODUCTION = N_(
     "can read."
 )
 NARROWING = N_("write `in:#channel`, `from:@person`, `after:2026-05-01` or `as of 3 May` in a question – to narrow it")
+# What people call it besides what the name, the summary and the details of a command say.
+OTHER_WORDS: Mapping[str, str] = {
+    "catch-up": N_("missed, absence, vacation, summary, news"),
+    "connect": N_("wiki, site, crawl, source"),
+    "backfill": N_("old messages, past, import"),
+    "correct": N_("wrong answer, mistake, fix, false"),
+    "digest": N_("summary, weekly, daily, newsletter"),
+    "duplicates": N_("merge, same person, alias"),
+    "forget": N_("delete, remove, erase"),
+    "forget-me": N_("opt out, erase, delete, privacy"),
+    "graph": N_("image, map, connections"),
+    "history": N_("timeline, earlier, past, changed"),
+    "learn": N_("upload, add, document"),
+    "my-data": N_("export, privacy, personal data"),
+    "readers": N_("see, access, permissions, visible"),
+    "settings": N_("language, permissions, timezone, options"),
+    "sources": N_("citations, evidence, proof"),
+    "status": N_("progress, problems, errors, files"),
+    "verify": N_("approve, confirm, save, right answer"),
+    "watch": N_("notify, alert, remind, subscribe, tell me"),
+}
 ABOUT_WORDS = N_("These commands are about that:")
 INVITED_CHANNELS = N_("the channels that I was invited to")
 ENABLED_CHANNELS = N_("the channels that a manager enabled")
@@ -77,15 +99,21 @@ def format_found(traits: PlatformTraits, words: str, commands: Mapping[str, Comm
 
 def _count_common(wanted: Collection[str], name: str, command: Command) -> int:
     """How many of these words stand in what explains a command, in any form: the most in its name, then its summary."""
-    texts = (gettext(command.details), gettext(command.summary), name.replace("-", " "))
-    explained = [content_words(text) for text in texts]
+    summary = f"{gettext(command.summary)} {gettext(OTHER_WORDS.get(name, ''))}"
+    explained = [content_words(text) for text in (gettext(command.details), summary, name.replace("-", " "))]
     return sum(weight * _has_form(word, words) for word in wanted for weight, words in enumerate(explained, 1))
 
 
 def _has_form(word: str, words: Collection[str]) -> bool:
-    """Whether a word or one with the same beginning is among these."""
-    stem = word[: max(MIN_STEM, len(word) - 3)]
-    return any(word == each or (len(stem) >= MIN_STEM and each.startswith(stem)) for each in words)
+    """Whether a word or another form of it is among these."""
+    return any(word == other or _are_forms(word, other) for other in words)
+
+
+def _are_forms(one: str, other: str) -> bool:
+    """Whether two words differ in their endings alone."""
+    common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
+    return common >= max(MIN_COMMON, shortest - 2) and longest - common <= MAX_ENDING
 
 
 def format_command_help(traits: PlatformTraits, name: str, command: Command) -> str:
