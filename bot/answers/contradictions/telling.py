@@ -86,7 +86,9 @@ class ContradictionTeller:
 
     async def _finish(self, found: Contradiction, answer: StoredAnswer, reply: Reply) -> None:
         platform, result = self._context.platform_for(answer.location), _build_result(found)
-        cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in result.sources)
+        cited = tuple(
+            FooterSource(source.number, source.title, source.link, time=source.time) for source in result.sources
+        )
         command = platform.traits.format_command(words.COMMAND)
         notice = gettext("{command} lists what else disagrees.").format(command=f"`{command}`")
         footer = AnswerFooter(answer.id, cited, notice, words.list_buttons(build_id(found), found))
