@@ -24,7 +24,7 @@ async def get_faq(deps: Deps, caller: Caller, request: GetFaq) -> AsyncGenerator
     parts = await deps.parts.open()
     if caller.kind != "person":
         asked = await list_space_questions(parts.store, caller.subject, deps.clock.now())
-        questions = [OpenQuestion(each.question, each.count) for each in asked.questions]
+        questions = [OpenQuestion(question.question, question.count) for question in asked.questions]
         yield ExportLine(write_page([], questions, deps.clock.now()))
         return
     if parts.management is None:

@@ -27,7 +27,7 @@ class ScopeClause(str):
 
     @classmethod
     def build(cls, sql: str, ids: ScopeIds) -> ScopeClause:
-        """The clause of a scope."""
+        """SQL that holds for rows within a scope, together with the ids that it was made of."""
         clause = cls(sql)
         clause.ids = ids
         return clause
