@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from bot.platform.ports import MessageLimits, Reply
     from engine import Clock
 
-    PermissionCheck = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if unknown
-
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
@@ -48,7 +46,7 @@ class AnswerFrame:
 
     heading: str = ""
     citation_urls: Callable[[], Mapping[int, str]] = dict
-    can_show: PermissionCheck = _always_allowed
+    can_show: Callable[[], Awaitable[bool | None]] = _always_allowed  # None if it is unknown
 
 
 class StreamingReply:
