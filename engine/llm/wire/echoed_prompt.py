@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 MIN_WORDS = 6  # of what is removed
 MIN_CHARACTERS = 30  # of it
+MAX_BLANKS = 1_000  # before a reply that is looked at
+MAX_MARK = 60  # characters of a mark such as `<context-…>`
 MAX_ROLE = 60  # characters of a word that may begin with the name of a role
 
-_TOKEN = re.compile(r"\s*(\S+)")
+_TOKEN = re.compile(r"(?<!\s)\s*(\S+)")
 _FENCE = re.compile(r"</?context-[0-9a-f]{12}>")
 _SENTENCE_END = re.compile(r"[.!?:][\"'”’)\]*_]{0,4}\Z")
 _MARKS = "*_`>#-•"
@@ -148,6 +150,8 @@ class EchoFilter:
         return "" if self._is_done else self._read(is_last=True)
 
     def _read(self, *, is_last: bool) -> str:
+        if not self._is_begun and len(self._held) > MAX_BLANKS and self._held[:MAX_BLANKS].isspace():
+            return self._release()
         self._is_begun = self._is_begun or self._drop_role(is_last=is_last)
         if not self._is_begun:
             return ""
@@ -182,7 +186,7 @@ class EchoFilter:
             expected += [*known.first_words, *_ROLES]
         if self._has_cut:
             expected += [*_LABELS, known.words.question_word]
-        return not word or word[0] == "<" or any(each.startswith(word) for each in expected)
+        return not word or (word[0] == "<" and len(word) < MAX_MARK) or any(each.startswith(word) for each in expected)
 
     def _compare(self, word: str, end: int) -> bool:
         """Compare a word of the reply; false if the answer begins where `_held` does."""
