@@ -45,9 +45,9 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
 
 def _list_named(searcher: Searcher, hits: SearchHits, texts: Sequence[ChunkText]) -> frozenset[str]:
     """The authors whom the question names; nobody where messages are not searched by who wrote them."""
-    if hides_authors(searcher.question.scope, searcher.runtime.options.spaces_without_authors):
-        return frozenset()
-    return find_named(hits.query.question, {piece.author for text in texts for piece in text.pieces})
+    named = find_named(hits.query.question, {piece.author for text in texts for piece in text.pieces})
+    hidden = searcher.runtime.options.spaces_without_authors
+    return frozenset() if named and hides_authors(searcher.question.scope, hidden) else named
 
 
 async def _list_whole(searcher: Searcher, ids: list[int]) -> list[int]:
