@@ -28,7 +28,7 @@ from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.verb_first import read_verb_first
 from bot.text.speech.kinds.weights import asks_behind_call, classify
-from bot.text.speech.mentions import MENTION, strip_copying, strip_mention, without_copy
+from bot.text.speech.mentions import MENTION, is_called, strip_copying, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unlearned, is_unspaced, names_value, states_unspaced
 
@@ -178,7 +178,8 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
         return "question" if called == "thanks" and asks_on(without) else called
     if not is_direct and (said := without_copy(text)) is not None:
         return "statement" if said and _classify_said(_without_mentions(said)) == "statement" else "aside"
-    return "aside" if without and not is_direct and mentions_in_passing(text) else _classify_said(without)
+    passes = bool(without) and not is_direct and mentions_in_passing(text)
+    return "aside" if passes and not (is_called(text) and read_construction(without)) else _classify_said(without)
 
 
 def _classify_said(without: str) -> Speech:

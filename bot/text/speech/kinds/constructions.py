@@ -5,14 +5,15 @@ It tells something if
 1. it begins with a clause that is the subject of what follows: "what you said was right", "whoever is last locks up",
 2. it says what its author did or is about to do: "arreglé la fuga", "Ada's going to bring it",
 3. it gives a time or an amount behind the name of something: "gate: 9:30", or what is new: "new day: Wednesday",
-4. it asks to be waited for, which is no question to a bot, or closes a matter: "found it, never mind".
+4. it asks to be waited for, which is no question to a bot, or closes a matter: "found it, never mind",
+5. it supposes something, or puts a word in the place of another: "maybe Ada signs tomorrow", "not Lyon, Lille".
 
 It asks something if
 
-5. its last clause begins with a verb and a pronoun: "they charge 12 euros, is that right",
-6. it ends with a word that wants to be confirmed: "we are forty people, oder",
-7. it names all that somebody said: "todo lo que dijo Julia del tejado",
-8. it says that its author cannot get in: "no luck with the portal login".
+6. its last clause begins with a verb and a pronoun: "they charge 12 euros, is that right",
+7. it ends with a word that wants to be confirmed, or offers an alternative: "we are forty, oder", "… or just the bill",
+8. it names all that somebody said: "todo lo que dijo Julia del tejado",
+9. it says that its author cannot get in: "no luck with the portal login".
 """
 
 from __future__ import annotations
@@ -72,6 +73,21 @@ _VALUE = re.compile(
     r"|le|el|a|on|na|no) )?"
     rf"(?:{_DAYS})s?"
 )
+# "Maybe Marta signs tomorrow", but not "maybe you know who signs".
+_HEDGED = re.compile(
+    r"(?:maybe|perhaps|vielleicht|eventuell|peut-être(?: que| qu')?|quizás?|tal vez|a lo mejor"
+    r"|talvez) ?(?!an |the |is |are |a \w{1,20} (?:of|for|about|on)\b)"
+    r"(?!.{0,60}\b(?:you|du|ihr|tu|vous|ustedes|usted|vosotros|voc[eê]s?|vc|know|weiß|sait|sabe"
+    r"|any\w+|jemand|quelqu'un|alguien"
+    r"|alguém|who|what|when|where|why|how|wer|wann|wo|wie|warum|ob|qui|quand|où|comment|quién|cuándo|dónde|cómo|quem"
+    r"|quando|onde|como|can|could|kann|kannst|peux|puedes|pode)\b)\w{1,20} \w{2,20} \w"
+)
+_REPLACES = re.compile(
+    r"(?:not|nicht|pas|no|não|nein nicht) (?!idea|sure|so|yet|mal|todavía|ainda)[^\W\d]{2,20}, "
+    r"(?!(?:who|what|when|where|how|wer|wann|wo|wie|qui|où|quién|quem|but|sondern|sorry|thanks|danke"
+    r"|merci|gracias)\b)"
+    r"[^\W\d]{2,20}"
+)
 _OPEN_VALUE = re.compile(
     r"\b(?:error|fehler|erreur|code \d|ticket|order|invoice|rechnung|facture|factura|fatura|pedido)\b"
 )
@@ -112,6 +128,29 @@ _SUBORDINATE = re.compile(
 _TAG = re.compile(
     r"\w \w{1,30}(?:,? (?:oder|gell|hein|né|ne|eh)|, (?:right|no|non|verdad|não é|não|certo|or|wa|stimmts|correct))\Z"
 )
+# "Did he leave an offer or just the bill", without the order of a question in many languages; news that are asked for.
+_ALTERNATIVE = re.compile(
+    r"\w \w{1,30},? (?:(?:or|oder) (?:just|only|still|already|nur|noch|schon|doch) |ou (?:juste"
+    r"|seulement|encore|toujours"
+    r"|déjà|só|ainda|já|apenas) |o (?:solo|sólo|todavía|aún|ya|sigue[ns]?) )\w"
+    r"|[,.;–-] (?:any (?:word|news|updates?|idea|luck|progress)\b|gibt['’ ]?e?s (?:schon |da )?(?:was|etwas) neues"
+    r"|(?:des|une) nouvelles?\b|alguna? (?:novedad|noticia)|se sabe algo|alguma (?:not[ií]cia|novidade))"
+)
+_NOT_ALTERNATIVE = re.compile(
+    r"\b(?:whether|either|if|entweder|ob|wenn|soit|sea|seja|si|se|no matter|egal|may|might|can|kann|können|peut|puede"
+    r"|pode|one|two|three|zwei|drei|deux|trois|dos|tres|dois|três|ein|\d+)\b"
+)
+_SEARCHED = re.compile(  # what was there before: "the handover list, it was here yesterday"
+    r"[^?,]{3,60}, (?:(?:i swear|i thought|ich schwöre|te lo juro|juro que|pourtant|ayer|ontem|hier|gestern) )?"
+    r"(?:it was (?:right )?here|estaba (?:aquí|ahí)|elle? était (?:là|ici)|il était (?:là|ici)"
+    r"|(?:es )?tava aqui|estava aqui"
+    r"|(?:die|der|das) (?:lag|war|hing|stand) doch\b)"
+)
+_HOW_IT_GOES = re.compile(
+    r"(?:como (?:tá|está|estão|vai|vão|anda|ficou) (?:o|a|os|as|ess[ae]|isso|indo|sendo) [^,?]{3,60}"
+    r"|ça (?:avance|se passe|donne quoi) [^,?]{3,60}"
+    r"|hieß es nicht [^,?]{2,60})\Z"
+)
 _ALL_SAID = re.compile(
     r"(?:todo lo que|tudo (?:o )?que|tout ce qu(?:e|i|')|alles,? was|everything|all (?:that )?) ?"
     r"(?!.{0,120}\b(?:is|was|are|ist|war|es|está|era|é|tá|tava|est|était|works?|funciona|stimmt|passt)\b)"
@@ -140,12 +179,15 @@ def read_construction(text: str) -> Literal["question", "statement", "thanks", "
         return "question"
     gives = _VALUE.fullmatch(plain) and not _OPEN_VALUE.search(plain)
     did = _DID.match(plain) and not _FINDS_NOTHING.search(plain)
-    tells = did or _SUBJECT_CLAUSE.match(plain) or _WAITS.fullmatch(plain) or gives
+    tells = did or gives or _SUBJECT_CLAUSE.match(plain) or _HEDGED.match(plain)
+    tells = tells or _WAITS.fullmatch(plain) or _REPLACES.fullmatch(plain)
     return "statement" if tells else ""
 
 
 def _asks(plain: str) -> bool:
-    if _ALL_SAID.match(plain) or _LOCKED_OUT.match(plain) or _TAG.search(plain):
+    if any(pattern.match(plain) for pattern in (_ALL_SAID, _LOCKED_OUT, _SEARCHED, _HOW_IT_GOES)) or _TAG.search(plain):
+        return True
+    if (found := _ALTERNATIVE.search(plain)) and not _NOT_ALTERNATIVE.search(plain[: found.end()]):
         return True
     found = _ASKING_CLAUSE.search(plain)
     return found is not None and not _SUBORDINATE.search(plain[: found.start() + 1])

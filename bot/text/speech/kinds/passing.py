@@ -33,13 +33,19 @@ _ASKS_NOTHING = re.compile(r"[^?？]*\Z")
 _NAMED = re.compile(
     r"(?<!est-)(?<!ets-)\b(?:what|whatever|the (?:thing|stuff)|was|ce que|lo que|frag(?:t"
     r"|en wir)?(?: doch| mal| einfach)"
-    r"|demandez? (?:donc )?à|pregunt(?:ad|e|en)(?:le)? a) (?:o |el |le )?\Z",
+    r"|(?<!je )demandez? (?:donc )?à|pregunt(?:ad|e|en)(?:le)? a) (?:o |el |le )?\Z",
+    re.IGNORECASE,
+)
+_TRUSTED = re.compile(
+    r"\b(?:trust|believe|rely on|fiar[ií]a(?:is)? de|me fío de|confiaria (?:no|em|na)|confio (?:no|em"
+    r"|na)|confiance à|trauen?"
+    r"|würde? ich|würd ich) \Z",
     re.IGNORECASE,
 )
 _DID = re.compile(
     r"\A(?: just| here)? ?(?:(?:gave|told|sent|answered) (?:me|us|them|him|her|people|a|the|wrong) "
     r"|(?:m|nous )['’]?a (?:dit|donné|envoyé|sorti|répondu) |(?:me|nos) (?:dio|dijo|mandó|passou|deu|disse|mandou) "
-    r"|hat (?:mir|uns) |が間違|の(?:投稿|回答|返事|答え)(?:は|が))",
+    r"|hat (?:mir|uns) |が間違|を(?:あまり)?信用|の(?:投稿|回答|返事|答え)(?:は|が))",
     re.IGNORECASE,
 )
 
@@ -56,7 +62,7 @@ def _speaks_of_bot(text: str) -> bool:
         return False
     before, after = text[: found.start()], text[found.end() : found.end() + 40]
     named = _NAMED.search(before[-40:]) and after[:2].strip()
-    return bool(named or _DID.match(after))
+    return bool(named or _TRUSTED.search(before[-40:]) or _DID.match(after))
 
 
 def _begins_with_request(text: str) -> bool:

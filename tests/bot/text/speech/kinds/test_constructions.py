@@ -15,6 +15,11 @@ statement: quem chegar primeiro abre o portão | was du zur Miete geschrieben ha
 statement: arreglé la puerta del taller | consertei o portão da garagem
 statement: j'ai rangé les clés au bureau | Ilse's going to call them
 statement: new market day: Thursday | nouveau jour de marché : jeudi | gate: 9:30 | warte bitte auf mich | espérenme
+statement: perhaps Ilse paints the gate in May | vielleicht kommt Rolf am Montag | talvez a Ilse pinte o portão em maio
+statement: peut-être que Rolf repeint la grille | not Brest, Nantes | nicht Ulm, Mainz
+question: the baker sent an offer or just a bill | le boulanger a envoyé une offre ou juste une facture
+question: el panadero mandó oferta o solo factura | waiting for the permit, any news from Rolf
+question: the list of keys, it was here yesterday | como tá a pintura do portão | ça avance la peinture du portail
 thanks: found it, never mind | trouvé, laisse tomber | achei, deixa pra lá | hat geklappt, danke | ok, nvm
 question: they want twelve euros each, is that right
 question: der Pass ist seit Mai abgelaufen, gilt der noch | we are forty, right
@@ -24,6 +29,7 @@ question: no luck with the printer upstairs | impossible de me connecter au serv
 """
 OPEN = """
 who keeps the key | lol, right | the gate is stuck again | everything Rolf said was wrong | hi! are you a bot
+whether she sent an offer or just a bill is unclear | maybe you know who paints it | como vai hoje | not sure, sorry
 what was decided about the mill | error: 404 | wenn der Strom ausfällt, geht das Tor nicht auf | Tom is late, so are we
 por cierto, podemos reservar la sala | revisé el acta y no dice nada | j'ai égaré le code du portail | o que é isso
 """

@@ -18,6 +18,8 @@ BOT = "<@B1>"
         (f"ayer {BOT} me dio mal el precio", True),
         (f"was {BOT} zur Mühle meint ist falsch", True),
         (f"frag doch mal {BOT}, da steht alles drin", True),
+        (f"I would not trust {BOT} with the rent", True),
+        (f"je demande à {BOT} où est le moulin", False),
         (f"i wonder whether {BOT} can find the price of the mill", False),
         (f"est-ce que {BOT} trouve le prix du moulin", False),
         (f"what did {BOT} tell me about the mill?", False),
