@@ -128,7 +128,7 @@ _SUBORDINATE = re.compile(
 _TAG = re.compile(
     r"\w \w{1,30}(?:,? (?:oder|gell|hein|né|ne|eh)|, (?:right|no|non|verdad|não é|não|certo|or|wa|stimmts|correct))\Z"
 )
-# "Did he leave an offer or just the bill", without the order of a question in many languages; news that are asked for.
+# "They left an offer or just the bill", without the order of a question; news that are asked for.
 _ALTERNATIVE = re.compile(
     r"\w \w{1,30},? (?:(?:or|oder) (?:just|only|still|already|nur|noch|schon|doch) |ou (?:juste"
     r"|seulement|encore|toujours"

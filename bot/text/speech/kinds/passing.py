@@ -43,7 +43,7 @@ _TRUSTED = re.compile(
     re.IGNORECASE,
 )
 _DID = re.compile(
-    r"\A(?: just| here)? ?(?:(?:gave|told|sent|answered) (?:me|us|them|him|her|people|a|the|wrong) "
+    r"\A(?: just| here)? ?(?:(?:gave|told|sent|answered) (?:me|us|them|people|a|the|wrong) "
     r"|(?:m|nous )['’]?a (?:dit|donné|envoyé|sorti|répondu) |(?:me|nos) (?:dio|dijo|mandó|passou|deu|disse|mandou) "
     r"|hat (?:mir|uns) |が間違|を(?:あまり)?信用|の(?:投稿|回答|返事|答え)(?:は|が))",
     re.IGNORECASE,
