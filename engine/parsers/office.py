@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,13 @@ from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.old_office.documents import build_beside, read_texts
 from engine.parsers.formats.old_office.slides import read_comments
-from engine.parsers.formats.openxml.part_names import DOCUMENT, prepare_text, with_usual_names
+from engine.parsers.formats.openxml.part_names import (
+    DOCUMENT,
+    hide_references,
+    prepare_text,
+    show_references,
+    with_usual_names,
+)
 from engine.parsers.formats.openxml.word import read_extras
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
@@ -62,8 +69,9 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     data = prepare_text(with_usual_names(data, DOCUMENT))
     unread = check_parts(data)
     try:
-        result = extract_document(data, mime)
-        blocks, saved = build_blocks(result), modified_time(result.metadata)
+        result = extract_document(hide_references(data), mime)
+        blocks = [replace(block, text=show_references(block.text)) for block in build_blocks(result)]
+        saved = modified_time(result.metadata)
     except CorruptFile:
         blocks, saved = [], None
     passages = passages_by_section(blocks, "paragraph")
