@@ -55,10 +55,13 @@ def test_a_file_of_word_97_is_one() -> None:
     assert detect_format("a.doc", compound_file("WordDocument", b"\xec\xa5\xc1\x00"), ParserLimits()) == "doc"
 
 
-def word_file(texts: list[str], row_ends: list[int] | None = None) -> bytes:
+ROW_END = b"\x16\x24\x01\x17\x24\x01"  # in a table, and the end of a row
+
+
+def word_file(texts: list[str], row_ends: list[int] | None = None, *, are_wide: bool = False) -> bytes:
     """A Word file with the main text, and those of footnotes, headers, macros, comments, endnotes and boxes.
 
-    `row_ends`: the positions of the marks in its text that end rows.
+    `row_ends`: the positions of the marks in its text that end rows. `are_wide`: their formats are elsewhere.
     """
     whole = "".join(texts).encode("utf-16-le")
     stream = bytearray(2048) + whole
@@ -66,14 +69,17 @@ def word_file(texts: list[str], row_ends: list[int] | None = None) -> bytes:
     struct.pack_into(f"<{len(ends) + 1}I", stream, 1024, 2048, *ends)
     for number in range(len(ends)):
         stream[1024 + 4 * (len(ends) + 1) + 13 * number] = 200
-    stream[1424:1434] = b"\x05\x00\x00\x16\x24\x01\x17\x24\x01\x00"  # in a table, and the end of a row
+    formats = b"\x46\x66" + struct.pack("<I", 4) if are_wide else ROW_END
+    stream[1424:1434] = b"\x05\x00\x00" + formats + b"\x00"
     stream[1535] = len(ends)
     struct.pack_into("<H", stream, 0x00, 0xA5EC)
     struct.pack_into("<8i", stream, 0x4C, *map(len, texts))
     pieces = b"\x02" + struct.pack("<IIIHIH", 16, 0, sum(map(len, texts)), 0, 2048, 0)
     struct.pack_into("<II", stream, 0x01A2, 0, len(pieces))
     struct.pack_into("<II", stream, 0x0102, len(pieces), 12)
-    return compound_file("WordDocument", bytes(stream), {"0Table": pieces + struct.pack("<III", 2048, 4096, 2)})
+    others = {"0Table": pieces + struct.pack("<III", 2048, 4096, 2)}
+    others |= {"Data": bytes(4) + struct.pack("<H", len(ROW_END)) + ROW_END} if are_wide else {}
+    return compound_file("WordDocument", bytes(stream), others)
 
 
 def test_the_texts_beside_the_main_one_of_a_word_file_are_read() -> None:
@@ -94,7 +100,9 @@ def test_an_empty_cell_of_a_word_table_moves_no_value_to_another_row() -> None:
     rows = ["Ada\x07\x075\x07\x07", "Bo\x0711\x07\x07\x07", "Eve\x0712\r13\x076\x07\x07"]
     ends = [sum(map(len, rows[: number + 1])) - 1 for number in range(3)]
     parts = ["".join(rows) + "After\r", *[""] * 7]
-    assert read_texts(word_file(parts, ends))[""] == ["Ada | | 5", "Bo | 11 |", "Eve | 12 13 | 6", "After"]
+    for are_wide in (False, True):
+        found = read_texts(word_file(parts, ends, are_wide=are_wide))[""]
+        assert found == ["Ada | | 5", "Bo | 11 |", "Eve | 12 13 | 6", "After"]
     assert read_texts(word_file(parts))[""] == ["Ada | | 5 | | Bo | 11 | | | Eve | 12", "13 | 6 | | After"]
 
 
