@@ -13,7 +13,7 @@ from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.old_office.documents import build_beside, read_texts
-from engine.parsers.formats.old_office.slides import read_comments
+from engine.parsers.formats.old_office.slides import read_beside
 from engine.parsers.formats.openxml.part_names import (
     DOCUMENT,
     hide_references,
@@ -38,7 +38,7 @@ _THREADS = 2
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages by heading, else by paragraphs; notes, comments and text boxes follow.
+    """Passages by heading, else by paragraphs; notes, comments, text boxes, headers and footers follow.
 
     Raises EncryptedFile or CorruptFile.
     """
@@ -46,7 +46,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     texts = read_texts(data) if "word" in mime else {}
     blocks = [Block(text, at, at) for at, text in enumerate(texts.get("", ()), 1)] or build_blocks(result)
     passages = passages_by_section(blocks, "paragraph")
-    beside = build_beside(texts, len(passages)) or read_comments(data, len(passages))
+    beside = build_beside(texts, len(passages)) or read_beside(data, len(passages))
     return ParsedFile(name, (*passages, *beside), saved_at=modified_time(result.metadata))
 
 

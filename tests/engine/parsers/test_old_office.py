@@ -10,7 +10,7 @@ from engine.parsers.base import ParserLimits
 from engine.parsers.detection import detect_format
 from engine.parsers.formats.old_office.documents import read_texts
 from engine.parsers.formats.old_office.sheets import OldWorkbook
-from engine.parsers.formats.old_office.slides import read_comments
+from engine.parsers.formats.old_office.slides import read_beside
 
 SECTOR, NONE = 512, 0xFFFFFFFF
 END, FAT = 0xFFFFFFFE, 0xFFFFFFFD
@@ -134,10 +134,16 @@ def test_the_formats_notes_and_texts_of_an_old_workbook_are_read() -> None:
     assert workbook.formats_of("Other") == {}
 
 
-def test_the_comments_of_old_slides_are_read() -> None:
-    texts = [
-        struct.pack("<HHI", n << 4, 0x0FBA, 2 * len(t)) + t.encode("utf-16-le") for n, t in enumerate(("Ines", "Why?"))
+def slide_record(sign: bytes, *texts: str) -> bytes:
+    rows = [struct.pack("<HHI", n << 4, 0x0FBA, 2 * len(t)) + t.encode("utf-16-le") for n, t in enumerate(texts)]
+    return sign + struct.pack("<I", sum(map(len, rows))) + b"".join(rows)
+
+
+def test_the_comments_headers_and_footers_of_old_slides_are_read() -> None:
+    comment = slide_record(b"\x0f\x00\xe0\x2e", "Ines", "Why?")
+    footer, notes = (slide_record(bytes([kind, 0, 0xD9, 0x0F]), "", "", "Harbour board") for kind in (0x3F, 0x4F))
+    found = read_beside(compound_file("PowerPoint Document", b"\0" * 8 + comment + footer + notes), 3)
+    assert [(passage.label, passage.text, passage.position) for passage in found] == [
+        ("headers and footers", "Harbour board", 3),
+        ("comments", "Comment by Ines: Why?", 4),
     ]
-    comment = struct.pack("<HHI", 0x0F, 0x2EE0, sum(map(len, texts))) + b"".join(texts)
-    found = read_comments(compound_file("PowerPoint Document", b"\0" * 8 + comment), 3)
-    assert [(passage.text, passage.position) for passage in found] == [("Comment by Ines: Why?", 3)]
