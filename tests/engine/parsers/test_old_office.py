@@ -51,6 +51,14 @@ def test_a_file_of_before_1997_is_not_called_damaged(file: str, stream: str, con
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("file", "start"), [("a.xls", b"\x09\x04\x06\0"), ("a.xls", b"\x09\0\x04\0"), ("a.doc", b"\xdb\xa5\x2d\0")]
+)
+def test_a_file_that_is_older_than_compound_files_is_not_called_damaged(file: str, start: bytes) -> None:
+    with pytest.raises(UnsupportedFormat, match="old Office format"):
+        detect_format(file, start + bytes(500), ParserLimits())
+
+
 def test_a_file_of_word_97_is_one() -> None:
     assert detect_format("a.doc", compound_file("WordDocument", b"\xec\xa5\xc1\x00"), ParserLimits()) == "doc"
 
