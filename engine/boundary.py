@@ -55,6 +55,7 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
     "neighbor_span": (0, 100),
     "neighbor_share": (0.0, MAX_WEIGHT),
     "passage_rank_weight": (0.0, MAX_WEIGHT),
+    "named_author_weight": (0.0, MAX_WEIGHT),
     "rrf_damping": (0, 100_000),
     "entity_vector_weight": (0.0, MAX_WEIGHT),
     "entity_fulltext_weight": (0.0, MAX_WEIGHT),
