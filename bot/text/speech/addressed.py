@@ -119,12 +119,6 @@ _WANTING = phrases.parse_words(
 )
 MAX_EVIDENCE_SENTENCES = 4
 _CLEAR_LENGTH = 9  # characters of a contradiction that is more than one word
-_IMPERATIVES = phrases.parse_words(
-    """
-    show give find list tell try send make get use look check search explain compare summarize just please repeat
-    donne montre cherche trouve essaie dame dime muestra busca prueba zeig gib such sag mostra mostre procure tente
-    """
-)
 _CLEFT = phrases.parse_words("is ist est es é são")
 _COPULAS = phrases.parse_words("its it it’s c’est cest es é são das dies ce esto isso")
 _ASKING = phrases.QUESTION_WORDS | phrases.WHETHER - {"is", "si"} | phrases.parse_words("que that dass die der das")
@@ -235,7 +229,7 @@ def _decide_by_rules(text: str, sentences: Sequence[Sentence]) -> Speech:
 def _may_explain(sentence: Sentence) -> bool:
     """Whether a sentence beside a statement may belong to it: it wants nothing, and begins with no request."""
     words = sentence.words
-    wants = words[0] in _IMPERATIVES or not (_WANTING | {"please", "bitte"}).isdisjoint(words[:5])
+    wants = words[0] in phrases.IMPERATIVES or not (_WANTING | {"please", "bitte"}).isdisjoint(words[:5])
     return not wants and phrases.QUESTION_WORDS.isdisjoint(words[:2])
 
 
@@ -275,7 +269,7 @@ def _corrects(sentence: Sentence, *, is_clear: bool) -> bool:
         return False
     if _is_declarative(sentence) or names_value("".join(words)):
         return True
-    if words[0] in _IMPERATIVES or (not is_cleft and not phrases.QUESTION_WORDS.isdisjoint(words[:2])):
+    if words[0] in phrases.IMPERATIVES or (not is_cleft and not phrases.QUESTION_WORDS.isdisjoint(words[:2])):
         return False
     return len(words) > (1 if is_clear else 3) or words[0] in _COPULAS
 
@@ -359,7 +353,7 @@ def _wants(words: Words, *, is_contracted: bool) -> bool:
 
 def _may_state(words: Words) -> bool:
     """Whether words begin neither with a request nor with a verb, and contain no question word."""
-    verbs = phrases.AUXILIARIES | phrases.NEGATED | phrases.INVERTED | _IMPERATIVES | _WANTING
+    verbs = phrases.AUXILIARIES | phrases.NEGATED | phrases.INVERTED | phrases.IMPERATIVES | _WANTING
     asks = words[0] in verbs or _TO_READER.search(words[0])
     return not asks and phrases.QUESTION_WORDS.isdisjoint(words)
 

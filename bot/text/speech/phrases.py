@@ -233,6 +233,13 @@ AFTER_AMBIGUOUS_WORD = parse_words(
 SUBJECTS = parse_words(
     "i you he she we it there this that these those they the a an any all both each every my our his her their one"
 )
+# What begins a request.
+IMPERATIVES = parse_words(
+    """
+    show give find list tell try send make get use look check search explain compare summarize just please repeat
+    donne montre cherche trouve essaie dame dime muestra busca prueba zeig gib such sag mostra mostre procure tente
+    """
+)
 # What begins a statement.
 SUBJECT_PRONOUNS = parse_words(
     """

@@ -8,7 +8,7 @@ It tells something if
 4. it asks to be waited for, which is no question to a bot, or closes a matter: "found it, never mind",
 5. it supposes something, or puts a word in the place of another: "maybe Ada signs tomorrow", "not Lyon, Lille".
 
-It asks something if
+Where a later part begins as a question or a request does, it leaves that open. It asks something if
 
 6. its last clause begins with a verb and a pronoun: "they charge 12 euros, is that right",
 7. it ends with a word that wants to be confirmed, or offers an alternative: "we are forty, oder", "… or just the bill",
@@ -21,9 +21,19 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from bot.text.speech import phrases
 from engine.text.time_spans import MONTHS, WEEKDAYS
 
 MAX_LENGTH = 240  # characters of a message that is so plain
+_PARTS, _WORD = re.compile(r"[,.;:!\n。、]|\s[–-]\s"), re.compile(r"[^\W\d_]+")
+# What begins a request, alone or behind something that is told.
+_REQUESTS = phrases.IMPERATIVES | phrases.parse_words(
+    """
+    list open remind read summarise translate write zeige erinnere fasse liste schreib lies rappelle résume envoie dis
+    dites montrez donnez trouvez manda mándame mandame enséñame dígame pásame lista resume resúmeme recuérdame resumir
+    manda mande diga diz lembre resuma liste
+    """
+)
 _RIGHT = (
     r"(?:(?:not|nicht|no|não|pas|so|quite|really|totally|ganz|genau|muy|très|bien|super|bem|übrigens"
     r"|leider|schon|jetzt"
@@ -36,16 +46,18 @@ _RIGHT = (
 _ASIDE = r"(?: (?:anyway|btw|by the way|now|übrigens|au fait|d'ailleurs|por cierto|aliás|though))?\Z"
 _SUBJECT_CLAUSE = re.compile(
     rf"(?:what (?:you|he|she|we|i|they|it) [^?]{{1,120}} (?:is|was|were|are) {_RIGHT}{_ASIDE}"
-    r"|(?:whoever|whatever|whichever|wherever|whenever) \w"
+    r"|whoever \w"
     r"|how (?:the|a|an|our|my|this|it) [^?]{1,80} (?:is|was|are) (?:explained|described|documented|written|shown) "
-    rf"|was (?:du|er|sie|ihr|wir|ich|man) [^?]{{1,120}} (?:ist|war|sind|waren|stimmt|stimmte){_ASIDE}"
+    rf"|was (?:du|er|sie|ihr|wir|ich|man) [^?]{{1,120}} (?:stimmt|stimmte)(?: (?:nicht|leider nicht|so|schon))?{_ASIDE}"
     rf"|was (?:du|er|sie|ihr|wir|ich|man) [^?]{{1,120}} (?:ist|war|sind|waren) {_RIGHT}{_ASIDE}"
     rf"|ce qu(?:e|i|')[^?]{{1,120}} (?:est|était|sont|étaient) {_RIGHT}{_ASIDE}"
     rf"|lo que [^?]{{1,120}} (?:es|era|son|está|estaba|fue) {_RIGHT}{_ASIDE}"
     rf"|o que (?:voc[eê]s?|vc|tu|el[ea]s?|a gente|nós|eu|o|a) [^?]{{1,120}} (?:é|era|está|tá|tava|estava|foi) "
     rf"{_RIGHT}{_ASIDE}"
-    r"|(?:le|la) (?:premi(?:er|ère)|derni(?:er|ère)) (?:qui|à) \w|(?:el|la) (?:primer[oa]|últim[oa]) (?:que|en) \w"
-    r"|(?:o|a) (?:primeir[oa]|últim[oa]) (?:que|a) \w|(?:der|die) (?:erste|letzte) (?:macht|schließt|nimmt) "
+    r"|(?:le|la) (?:premi(?:er|ère)|derni(?:er|ère)) (?:qui (?!(?:a|avait|est|était)\b)|à (?!avoir\b|être\b))\w"
+    r"|(?:el|la) (?:primer[oa]|últim[oa]) (?:que|en) (?!\w*ó\b|(?:tuvo|hizo|fue|vino|dijo|estuvo|pudo|ha|había)\b)\w"
+    r"|(?:o|a) (?:primeir[oa]|últim[oa]) (?:que|a) (?!\w*[oei]u\b|(?:teve|fez|foi|veio|disse|esteve)\b)\w"
+    r"|(?:der|die) (?:erste|letzte) (?:macht|schließt|nimmt) "
     r"|quem (?:sair|chegar|quiser|precisar|tiver|for|vier|puder|vir|ficar|usar|fizer) )"
 )
 # The first person of a Spanish or Portuguese past, a French one, and what somebody is about to do.
@@ -75,12 +87,12 @@ _VALUE = re.compile(
 )
 # "Maybe Marta signs tomorrow", but not "maybe you know who signs".
 _HEDGED = re.compile(
-    r"(?:maybe|perhaps|vielleicht|eventuell|peut-être(?: que| qu')?|quizás?|tal vez|a lo mejor"
-    r"|talvez) ?(?!an |the |is |are |a \w{1,20} (?:of|for|about|on)\b)"
+    r"(?>maybe|perhaps|vielleicht|eventuell|peut-être(?: que| qu')?|quizás?|tal vez|a lo mejor"
+    r"|talvez) ?+(?!(?:an|the|is|are|some|more|two|three|noch|ein|une?|unas?|unos|uma?)\b|(?<=maybe |rhaps )a\b)"
     r"(?!.{0,60}\b(?:you|du|ihr|tu|vous|ustedes|usted|vosotros|voc[eê]s?|vc|know|weiß|sait|sabe"
     r"|any\w+|jemand|quelqu'un|alguien"
     r"|alguém|who|what|when|where|why|how|wer|wann|wo|wie|warum|ob|qui|quand|où|comment|quién|cuándo|dónde|cómo|quem"
-    r"|quando|onde|como|can|could|kann|kannst|peux|puedes|pode)\b)\w{1,20} \w{2,20} \w"
+    r"|quando|onde|como|can|could|kann|kannst|peux|puedes|pode)\b)(?P<first>\w{1,20}) \w{2,20} \w"
 )
 _REPLACES = re.compile(
     r"(?:not|nicht|pas|no|não|nein nicht) (?!idea|sure|so|yet|mal|todavía|ainda)[^\W\d]{2,20}, "
@@ -117,7 +129,7 @@ _ASKING_CLAUSE = re.compile(
     r"(?:das|es|die|der|er|wir|man|du|ihr|da|jemand|dort)(?: (?:noch|schon|auch|so|denn|eigentlich"
     r"|richtig|jetzt|noch nicht"
     r"|heute|wirklich|hier|nach|für|dann|was|wer|immer|überhaupt)\b|\Z)"
-    r"|se puede |puedo |podemos |hay (?:algun|algún)|existe (?:algum|alguma)|dá pra |posso |podemos |pode-se )"
+    r"|se puede |puedo |podemos |posso |hay (?:algun|algún)|existe (?:algum|alguma)|dá pra |pode-se )"
     r"[^,;.?!]{0,80}\Z"
 )
 _SUBORDINATE = re.compile(
@@ -152,14 +164,15 @@ _HOW_IT_GOES = re.compile(
     r"|hieß es nicht [^,?]{2,60})\Z"
 )
 _ALL_SAID = re.compile(
-    r"(?:todo lo que|tudo (?:o )?que|tout ce qu(?:e|i|')|alles,? was|everything|all (?:that )?) ?"
-    r"(?!.{0,120}\b(?:is|was|are|ist|war|es|está|era|é|tá|tava|est|était|works?|funciona|stimmt|passt)\b)"
+    r"(?:todo lo que|tudo (?:o )?que|tout ce qu(?:e|i|')|alles,? was|everything|all(?: that)?) "
+    r"(?!.{0,120}\b(?:is|was|are|ist|war|es|está|era|é|tá|tava|est|était|works?|funciona|stimmt|passt|(?!posted|shared)\w{2,}ed)\b)"
     r"[^?]{0,60}\b(?:said|wrote|posted|sent|shared|gesagt|geschrieben|gepostet|geschickt|dit|écrit"
     r"|posté|envoyé|dijo|dijeron"
     r"|escribi[óo]|escribieron|mandó|publicó|disse|falou|falaram|escreveu|mandou|postou)\b"
+    r"(?! (?:an?|the|their|it|back)\b)"
 )
 _LOCKED_OUT = re.compile(
-    r"(?:no luck (?:with|getting|finding|logging)\b|(?:still )?locked out of "
+    r"(?:no luck (?:with|getting|finding|logging)\b(?!.{0,80}, so )|(?:still )?locked out of "
     r"|[^?]{0,80}\b(?:impossible (?:de (?:me |se )?(?:connecter|trouver|ouvrir|accéder|imprimer"
     r"|retrouver)|d'ouvrir|d'accéder)"
     r"|komm(?:e)? ich (?:nicht|nimmer) (?:mehr )?(?:ins?|auf|an|rein)\b|no (?:me deja|consigo"
@@ -177,11 +190,24 @@ def read_construction(text: str) -> Literal["question", "statement", "thanks", "
         return "thanks"
     if _asks(plain):
         return "question"
+    if any(map(_begins_to_ask, _PARTS.split(text.casefold())[1:])):
+        return ""
     gives = _VALUE.fullmatch(plain) and not _OPEN_VALUE.search(plain)
     did = _DID.match(plain) and not _FINDS_NOTHING.search(plain)
-    tells = did or gives or _SUBJECT_CLAUSE.match(plain) or _HEDGED.match(plain)
-    tells = tells or _WAITS.fullmatch(plain) or _REPLACES.fullmatch(plain)
+    others = (_SUBJECT_CLAUSE.match(plain), _WAITS.fullmatch(plain), _REPLACES.fullmatch(plain))
+    tells = gives or did or _supposes(plain) or any(others)
     return "statement" if tells else ""
+
+
+def _begins_to_ask(part: str) -> bool:
+    """Whether a part of a message behind its first one begins as a question or a request does."""
+    words = [word for word in _WORD.findall(part) if word not in phrases.CONJUNCTIONS]
+    return bool(words) and (words[0] in phrases.QUESTION_WORDS or words[0] in _REQUESTS)
+
+
+def _supposes(plain: str) -> bool:
+    found = _HEDGED.match(plain)
+    return found is not None and found["first"] not in _REQUESTS
 
 
 def _asks(plain: str) -> bool:

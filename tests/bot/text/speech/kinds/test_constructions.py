@@ -32,6 +32,15 @@ who keeps the key | lol, right | the gate is stuck again | everything Rolf said 
 whether she sent an offer or just a bill is unclear | maybe you know who paints it | como vai hoje | not sure, sorry
 what was decided about the mill | error: 404 | wenn der Strom ausfällt, geht das Tor nicht auf | Tom is late, so are we
 por cierto, podemos reservar la sala | revisé el acta y no dice nada | j'ai égaré le code du portail | o que é isso
+whatever happened to the quote | everything Rolf sent me moved to the shed | el último que habló con Ilse
+le dernier qui a vu la clé | o último que usou o trator | maybe a link to the plan | maybe list the open points
+quizás un resumen del acta | vielleicht zeig mir den Plan | was er gesagt hat und wann das war
+all members sent their fees | no luck with the printer, so I took it to the shop
+"""
+ASKS_BEHIND = """
+whoever is last locks up. who has the key | Ilse's going to call them, who pays for it
+pagué la factura, dame el contrato | j'ai payé la facture, combien il reste
+perhaps Ilse paints the gate. show me the plan | consertei o portão, onde fica a chave
 """
 
 
@@ -46,6 +55,15 @@ def test_the_grammar_of_a_message_shows_its_kind(line: str) -> None:
 @pytest.mark.parametrize("text", [text for line in OPEN.strip().splitlines() for text in line.split(" | ")])
 def test_other_messages_are_left_to_what_was_learned(text: str) -> None:
     assert read_construction(text) == ""
+
+
+@pytest.mark.parametrize("text", [text for line in ASKS_BEHIND.strip().splitlines() for text in line.split(" | ")])
+def test_what_asks_behind_something_told_is_a_question(text: str) -> None:
+    assert classify_addressed(f"{BOT} {text}") == "question"
+
+
+def test_a_question_on_a_line_of_its_own_is_one() -> None:
+    assert classify_addressed(f"{BOT} Ilse's going to call them\nwho pays for it") == "question"
 
 
 def test_a_question_mark_asks_whatever_the_grammar() -> None:
