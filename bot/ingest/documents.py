@@ -26,6 +26,8 @@ from bot.ingest.shared_file import UploadsInWork
 from bot.permissions.audience import home_space
 from bot.store import MessageRecord
 from bot.store.models import message_key
+from bot.text.excerpts import source_title
+from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from engine import Document, Scope
 from engine.errors import NotFound
@@ -103,16 +105,18 @@ class ConversationDocuments:
         await self._store.messages.update_digest(location.room, indexed.message.id, message_digest(indexed.message))
         await self._store.messages.record_applied(location.room, [indexed.message.id])
 
-    async def remove_messages(self, messages: Collection[MessageRecord]) -> None:
-        """Remove messages from their documents and the store."""
+    async def remove_messages(self, messages: Collection[MessageRecord], *, forgets_author: bool = False) -> None:
+        """Remove messages from their documents and the store. `forgets_author`: posted answers name them no more."""
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [member.id for member in group]
             keys = [message_key(room, id_) for id_ in ids]
-            found = await self._find_document(document, room) if first_message(document) in ids else None
-            if found is not None and has_own_title(found.title):
+            found = await self._find_document(document, room)
+            if found is not None and first_message(document) in ids and has_own_title(found.title):
                 keys.append(document)  # the title is a text of what goes
             async with self._redact_after(keys, document):
+                if found is not None:
+                    await self._rename_sources(found, ids, posted=forgets_author)
                 if document:
                     await self._remove_passages(document, room, drop=ids)
             await self._store.messages.delete(room, ids)
@@ -254,6 +258,19 @@ class ConversationDocuments:
         if (first.link, first.time) != (left.link, left.time) or first_message(document) in drop:
             title = rename_conversation(document, left.title, first)
             await self._engine.documents.retitle(document, title, first.link, first.time)
+
+    async def _rename_sources(self, document: Document, drop: Collection[str], *, posted: bool) -> None:
+        """Name a conversation in stored answers after the first passage that is left, before the others are removed.
+
+        Its title names the author of the first one.
+        """
+        first = next((passage for passage in document.passages if passage.key not in drop), None)
+        if first is None or has_own_title(document.title):
+            return
+        title = rename_conversation(document.key, document.title, first)
+        former, named = (sanitize_inline(source_title(each, first.label)[0]) for each in (document.title, title))
+        if former != named:
+            await self._store.answers.rename_sources(document.key, former, named, posted=posted)
 
     async def _get_author_name(self, message: Message) -> str:
         """The author's name; their id if the platform does not provide one."""

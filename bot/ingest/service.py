@@ -279,7 +279,7 @@ class IngestService:
             messages = sorted(await store.messages.list_by_author(platform, where, person), key=lambda each: each.room)
             for room, group in groupby(messages, key=lambda each: each.room):
                 async with self._documents.lock(room):
-                    await self._documents.remove_messages(list(group))
+                    await self._documents.remove_messages(list(group), forgets_author=True)
             for file in await store.files.list_by_author(platform, where, person):
                 async with self._documents.lock(file.room):
                     await self._documents.forget_document(file.document)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bot.platform.models import Location
 from bot.store.access.audit_log import append_event
 from bot.store.control.results import redact_removed, save_result
+from bot.store.control.source_titles import rename_sources
 from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
@@ -158,6 +159,14 @@ class Answers:
         `part_of` as in `redact_answers_using`. Pending redactions of these keys are finished.
         """
         self._wake_corrections(await self._database.write(redact_answers_using, keys, part_of, self._clock))
+
+    async def rename_sources(self, document: str, former: str, title: str, *, posted: bool) -> None:
+        """Rename a document among the sources of answers; `former`, `title`: as these begin.
+
+        `posted`: public answers are posted again, so that nobody reads the former title.
+        """
+        clock = self._clock if posted else None
+        self._wake_corrections(await self._database.write(rename_sources, document, former, title, clock))
 
     async def redact_pending(self) -> None:
         """Finish the redactions that a process left undone when it ended. Call it before answers are written."""

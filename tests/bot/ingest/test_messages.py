@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
+from bot.answers.corrections import AnswerCorrector
+from bot.answers.renewal.renewer import AnswerRenewer
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.platform.events import MessageEdited
@@ -334,6 +336,25 @@ async def test_a_conversation_is_named_after_what_is_left_of_it(bot: BotFixture)
     assert (await list_titles(bot))[1] == ("#roof: Messages of 2026-11-20 10:03", "m3")
     await bot.delete(window)
     assert (await list_titles(bot))[1] == ("#roof: Messages of 2026-11-20 10:04", "m4")
+
+
+async def test_an_answer_that_cites_a_reply_does_not_name_who_began_the_thread_and_was_forgotten(
+    bot: BotFixture,
+) -> None:
+    root = await bot.post(ROOF, "ada", "Who has it?")
+    said = await bot.post_indexed(replace(ROOF, thread=root.id), "bob", "Mina has the ladder in the Shed.")
+    first = await bot.stored(await bot.ask(ROOF, "bob", "Please, what is in the Shed?"))
+    number = next(source.number for source in first.sources if source.passage == said.id)
+    bot.language.reply = (f"Mina has the ladder [{number}].",)
+    reply = await bot.ask(ROOF, "bob", "What is in the Shed?")
+    [source] = (await bot.stored(reply)).sources
+    assert source.title == "#roof: Thread by Ada · Bob"
+    await bot.forget_person("ada")
+    [source] = (await bot.stored(reply)).sources
+    assert source.title == "#roof: Thread by Bob · Bob"
+    await AnswerCorrector(bot.context, renewer=AnswerRenewer(bot.context, bot.answer_service)).process_due()
+    assert "Mina has the ladder" in reply.replaced
+    assert "Ada" not in reply.replaced
 
 
 @pytest.mark.parametrize("how", ["deleted", "retitled"])
