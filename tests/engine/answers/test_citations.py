@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.answers.citations import CitationFilter
+from engine.answers.citations import CitationFilter, WrappedCitations
 from engine.text.stream_rewriter import MAX_HELD_CHARACTERS
 
 KNOWN = "https://ok.com/a"
@@ -325,3 +325,29 @@ def test_balanced_parentheses_belong_to_a_known_address() -> None:
 def test_an_angle_bracket_that_begins_nothing_does_not_take_a_link_in(link: str) -> None:
     for opening in ("<!date^1^{d}^;kestrel77/", "a<kestrel77\n", "<kestrel77"):
         assert not re.search(r"<[^: >]*kestrel77[^: >]*:/[^ >]+>", shown(opening + link))
+
+
+WRAPPED_GIVEN = frozenset({1, 2, 3})
+
+
+def unwrap(text: str, step: int) -> str:
+    stage = WrappedCitations(WRAPPED_GIVEN)
+    return "".join(stage.feed(text[at : at + step]) for at in range(0, len(text), step)) + stage.close()
+
+
+@pytest.mark.parametrize("step", [1, 4, 1000])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<co: 2>Nine</co: 2>.", "Nine [2]."),
+        ("<co>Nine</co: 2,3>.", "Nine [2][3]."),
+        ('<cite index="2-1,3-4">Nine</cite>.', "Nine [2][3]."),
+        ("<cite sources='3'>Nine</cite>, and <co: 1>ten</co>.", "Nine [3], and ten [1]."),
+        ('<cite index="9">Nine</cite>.', "Nine."),
+        ("<cite>[2]</cite> a < b, 2 < 3 <code>", "<cite>[2]</cite> a < b, 2 < 3 <code>"),
+        ("`<co>Nine</co: 2>`", "`<co>Nine</co: 2>`"),
+        ("Nine</cite>", "Nine</cite>"),
+    ],
+)
+def test_the_numbers_stand_behind_the_text(text: str, expected: str, step: int) -> None:
+    assert unwrap(text, step) == expected

@@ -1,6 +1,14 @@
 from __future__ import annotations
 
-from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
+from engine.retrieval.ranking.row_choice import (
+    RowBudget,
+    RowCandidate,
+    RowChoice,
+    is_said,
+    list_claims,
+    list_words,
+    share_said,
+)
 from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from tests.engine.retrieval.ranking.test_source_choice import make_chunk
 
@@ -75,3 +83,26 @@ def test_an_entity_that_sources_call_otherwise_than_the_question_is_shown() -> N
     thorne = entity("Thorne", "", 2, spellings=("thorne", "the owl"))
     assert choose("What does The Owl have?", thorne, shown=2)[0] == {0: "Also called: thorne."}
     assert choose("What does Thorne have?", thorne, shown=2)[0] == {}
+
+
+MILL_TEXT = "The mill grinds rye. Corbin bought the mill in May. It has two stones."
+
+
+def list_sentences(question: str) -> list[str]:
+    return [claim.sentence for claim in list_claims(MILL_TEXT, ["Mill"], list_words(question))]
+
+
+def test_sentences_about_the_question_come_with_the_best_first() -> None:
+    assert list_sentences("Who bought the mill, and when in May?") == ["Corbin bought the mill in May."]
+    assert list_sentences("When is the feast of the lanterns?") == []
+
+
+def test_all_sentences_are_about_a_question_that_names_the_row_alone() -> None:
+    assert len(list_sentences("What about the mill?")) == 3
+
+
+def test_a_text_says_a_sentence_if_it_has_almost_all_of_its_words() -> None:
+    words = list_words("Corbin bought the mill in May.")
+    assert is_said(words, [list_words("In May the mill was bought by Corbin, they say.")])
+    assert not is_said(words, [list_words("Corbin"), list_words("the mill in May")])
+    assert share_said(frozenset(), frozenset()) == 1.0

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engine.llm.offline.supersession.clauses import MAX_CLAUSES, Statement
-from engine.llm.offline.supersession.relation import find_replacements
+from engine.llm.offline.supersession.relation import find_replacements, has_same_label
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 REPLACED = """
@@ -182,3 +182,13 @@ def test_a_clause_of_a_value_alone_takes_the_subject_of_its_statement() -> None:
 def test_of_a_long_statement_only_the_first_clauses_are_compared() -> None:
     rows = ["; ".join(f"shelf {at} has {at + row} jars now" for at in range(60)) for row in range(3)]
     assert [len(said(row, 1).parsed.clauses) for row in rows] == [MAX_CLAUSES] * 3
+
+
+def test_the_same_label_with_another_short_value_is_the_same_thing() -> None:
+    assert has_same_label("Night watch in week 12: Fintan", "night watch in week 12: Orla")
+    assert not has_same_label("Night watch in week 13: Fintan", "Night watch in week 12: Orla")
+
+
+def test_a_label_of_one_word_and_a_long_text_say_nothing() -> None:
+    assert not has_same_label("Reminder: roof", "Reminder: fence")
+    assert not has_same_label("Night watch in week 12: Fintan, who has the key", "Night watch in week 12: Orla")

@@ -1,4 +1,4 @@
-"""Managers are told once, in a direct message, that texts wait for a budget or for a model that needs a person."""
+"""Managers are told once, in a direct message, that texts wait for what a person must do, or that people went."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from datetime import date
 
 import pytest
 
-from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices
+from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices
 from bot.platform.models import Person
+from engine import Extraction, Mention
 from engine.errors import BadModelSettings, DatabaseLost, EngineError, ModelUnreachable, OutOfCredit
+from engine.ingest.people_removal import remove_people
 from engine.usage import SpentBudget
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
@@ -63,3 +65,27 @@ async def test_a_budget_that_is_used_up_is_told_once_in_its_workspace(
     told = await tell(bot)
     assert len(told) == count
     assert all("used up what may be spent on indexing" in text for text in told)
+
+
+async def tell_of_people(bot: BotFixture, *prefixes: str) -> list[str]:
+    """What Ada, who manages the workspace, is told after people became no entities in these spaces."""
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    facts = Extraction((Mention("Bob", "person", "He opens it."), Mention("Mill", "place", "It is open.")))
+    await bot.engine.corrections.add_facts("slack:T1:open", "", facts)
+    await bot.engine.wait_until_indexed()
+    await bot.engine._ledger.removed_people.begin(prefixes)
+    await remove_people(bot.engine._runtime, bot.engine._worker.wake)
+    for _ in range(2):
+        await PeopleNotices(bot.context, ManagerNotices(bot.context)).tell()
+    return [card.text for place, card in bot.platform.posts if place.channel == "Dada"]
+
+
+async def test_managers_are_told_once_that_facts_about_people_went(bot: BotFixture) -> None:
+    told = await tell_of_people(bot, "slack:")
+    assert len(told) == 1
+    assert "about people is removed" in told[0]
+
+
+async def test_managers_of_other_places_are_told_nothing(bot: BotFixture) -> None:
+    assert await tell_of_people(bot, "other:") == []
