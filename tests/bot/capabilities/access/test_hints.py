@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.capabilities.access.hints import hide_paths, hide_paths_of_error, strip_folders
+from bot import texts
+from bot.capabilities.access.hints import hide_paths, hide_paths_of_error, strip_folders, word_errors
 from bot.capabilities.documents.lookup import public_key
 from bot.capabilities.documents.results import DocumentResult
-from bot.capabilities.results import AnswerDelta, CorrectionMade, DocumentList
-from engine import CorrectionChange, DocumentInfo, ManualCorrection
+from bot.capabilities.results import AnswerDelta, CorrectionMade, DocumentList, StatusResult
+from engine import CorrectionChange, DocumentInfo, IndexProblem, IndexStatus, ManualCorrection
 from engine.errors import InvalidDocument
 from engine.models import Passage
 
@@ -65,3 +66,19 @@ def test_errors_name_files_without_their_folders() -> None:
     error = InvalidDocument("/srv/lore/a.md is no PDF.", hint="Look at /srv/lore/a.md.")
     hide_paths_of_error(error)
     assert (str(error), error.hint) == ("a.md is no PDF.", "Look at a.md.")
+
+
+QUIET = StatusResult(IndexStatus({"indexed": 1}, 1, 1, 0, 0, 0, 0, 0))
+
+
+def test_trouble_in_a_status_is_worded_as_in_the_chat() -> None:
+    told = replace(QUIET, status=replace(QUIET.status, trouble="http://models.internal:8000 refused parrot-70b."))
+    assert word_errors(told) == replace(QUIET, status=replace(QUIET.status, trouble=texts.MODEL_TROUBLE))
+    assert word_errors(QUIET) == QUIET
+
+
+def test_so_is_what_was_not_read() -> None:
+    told = IndexProblem("k", "Nets", "rowless", "parrot-70b gave nothing: “Give me text.”", "Buy a parrot-80b.", 2)
+    result = word_errors(replace(QUIET, problems=(told,)))
+    worded = texts.MODEL_TROUBLE[:1].upper() + texts.MODEL_TROUBLE[1:]
+    assert result == replace(QUIET, problems=(IndexProblem("k", "Nets", "rowless", worded, "", 2),))
