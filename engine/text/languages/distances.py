@@ -27,9 +27,11 @@ _VAGUE = {
 _LONG = 8  # digits of a number
 
 NUMERALS = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
-_VAGUE_COUNTS = ("数", "何", "二、三", "2、3", "二三", "2,3", "2~3", "2〜3", "2～3")
+_VAGUE_COUNTS = ("数", "二、三", "2、3", "二三", "2,3", "2~3", "2〜3", "2～3")
 _COUNTS = "|".join([*_VAGUE_COUNTS, r"\d{1,4}", *reversed(NUMERALS)])
-_AGO = re.compile(rf"({_COUNTS})(時間|日|週間|[かヶケカヵ箇]月|年)(?:ほど|くらい|ぐらい)?前")
+_UNIT = "(?:時間|日|週間|[かヶケカヵ箇]月|年)"
+# "何日か前" is some days ago, and "何日前" asks how many.
+_AGO = re.compile(rf"(?:({_COUNTS})({_UNIT})(?:ほど|くらい|ぐらい)?|何({_UNIT})か)前")
 _ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _UNITS = {"時間": "hours", "日": "days", "週間": "weeks", "年": "years"}
 
@@ -52,7 +54,7 @@ def translate_ago(text: str) -> str:
 
 
 def _translate(found: re.Match[str]) -> str:
-    return f" {_translate_count(found[1])} {_UNITS.get(found[2], 'months')} ago "
+    return f" {_translate_count(found[1] or '数')} {_UNITS.get(found[2] or found[3], 'months')} ago "
 
 
 def _translate_count(count: str) -> str:

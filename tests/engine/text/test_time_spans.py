@@ -89,6 +89,7 @@ def test_a_time_before_another_ends_where_that_begins(words: str, rest: str, end
             ("il y a quelques jours", (5, 2)),
             ("há alguns dias", (5, 2)),
             ("数日前", (5, 2)),
+            ("何日か前", (5, 2)),
             ("the day before yesterday", (2, 2)),
         ),
     ],
@@ -99,6 +100,6 @@ def test_vague_words_mean_some_days(words: str, days: tuple[int, int]) -> None:
     assert tuple((NOW.date() - end.date()).days for end in period) == days
 
 
-@pytest.mark.parametrize("words", ["a few days", "some weeks", "ein paar tage", "few"])
+@pytest.mark.parametrize("words", ["a few days", "some weeks", "ein paar tage", "few", "何日前"])
 def test_vague_words_without_a_distance_are_no_time(words: str) -> None:
     assert parse_only_period(words.split(), NOW) is None
