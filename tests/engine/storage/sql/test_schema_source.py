@@ -103,6 +103,30 @@ def test_tables_of_the_first_version_are_updated_to_what_new_ones_are(
     assert bool(updated["functions"]) == bool(updated["triggers"]) == (schema is POSTGRES_LEDGER)
 
 
+def test_marks_of_superseded_answers_outlive_the_table_that_held_the_latest(postgres_server: PostgresServer) -> None:
+    first = FormerSource(BOT.source.package, frozen=1)
+    before = replace(BOT.source, tables=(), migrations=BOT.source.migrations[: 37 - BOT.source.frozen])
+    answer = (
+        "INSERT INTO answer (id, platform, workspace, channel, thread, room, asker, question, time, message, private)"
+        " VALUES ('a', 'slack', 'T1', 'C1', '', 'r', 'ada', 'When?', 1, 'm1', {no})"
+    )
+    mark = "INSERT INTO superseded_answer VALUES ('a', 'r:message:m2', '[]', {yes}, {no})"
+    kept = "SELECT newer, position, marked, added FROM supersession"
+    with closing(sqlite3.connect(":memory:")) as old:
+        for source in (first, before):
+            replace(BOT, source=source).migrate(old, Path("old"))
+        for statement in (answer, mark):
+            old.execute(statement.format(yes=1, no=0))
+        BOT.migrate(old, Path("old"))
+        assert old.execute(kept).fetchall() == [("r:message:m2", 1, 1, 0)]
+    with fresh_database(postgres_server) as one, psycopg.connect(one, **connection_options(POSTGRES_BOT.name)) as raw:
+        read_postgres(raw, PROCESS_SCHEMA, *(replace(POSTGRES_BOT, source=source) for source in (first, before)))
+        for statement in (answer, mark):
+            raw.execute(statement.format(yes=True, no=False).encode())
+        read_postgres(raw, POSTGRES_BOT)
+        assert raw.execute(kept).fetchall() == [("r:message:m2", 1, True, False)]
+
+
 def test_the_steps_of_a_migration_make_what_the_source_has(postgres_server: PostgresServer) -> None:
     with closing(sqlite3.connect(":memory:")) as old, closing(sqlite3.connect(":memory:")) as new:
         former, later = (Schema(source, "notes", "note", "early") for source in (FORMER, LATER))
