@@ -141,6 +141,7 @@ def _draw_words(chance: random.Random, amount: int) -> list[str]:
     return [_spell(_draw(chance, _word_shares())) for _ in range(amount)]
 
 
+@cache
 def _spell(number: int) -> str:
     parts = list[str]()
     while number or not parts:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,7 @@ class BulkWriter:
         self._db = db
         self._tokenizer, self._language, self._limits = O200kTokenizer(), LineLanguage(), SummaryLimits()
         self._spaces: dict[str, int] = {}
+        self._rows: dict[str, list[tuple[object, ...]]] = {}
         self.names: dict[tuple[int, str], KeyFactsBuilder] = {}
         self.pairs: dict[tuple[int, int], KeyFactsBuilder] = {}
         self.chunks: list[tuple[int, int, int, str]] = []  # id, space, room, text
@@ -76,6 +78,7 @@ class BulkWriter:
         for number, document in enumerate(documents, 1):
             self._write_document(number, document)
         self._write_profiles()
+        self._flush()
         self._db.execute("DELETE FROM uncompared_entity")  # as after a while without new names
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('generation', ?)", (GENERATION,))
 
@@ -93,7 +96,7 @@ class BulkWriter:
         ).items()
         place = (number, space, space, 0, chunk.tokens, 0, 0)
         digest = self._language.extraction_key(Excerpt(chunk.text, document.title))
-        self._insert("chunk", (number, key, *place), (chunk.text, _text_hash(chunk.text), digest, 0, 0, 0, "", ""))
+        self._insert("chunk", (number, key, *place), (chunk.text, _text_hash(chunk.text), digest, 0, 0, 0, "", "", ""))
         [piece] = chunk.pieces
         self._insert("chunk_passage", (number, 0, number, piece.start, piece.stop))
         self.chunks.append((number, space, space, chunk.text))
@@ -136,8 +139,17 @@ class BulkWriter:
         return found
 
     def _insert(self, table: str, *parts: Sequence[object]) -> None:
-        row = tuple(value for part in parts for value in part)
-        self._db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        """Collect a row; tables are written in the order of their first rows."""
+        waiting = self._rows.setdefault(table, [])
+        waiting.append(tuple(chain.from_iterable(parts)))
+        if len(waiting) == BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        for table, rows in self._rows.items():
+            if rows:
+                self._db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+                rows.clear()
 
     def _write_profiles(self) -> None:
         """Entities first: the rows of relations count their degrees."""
