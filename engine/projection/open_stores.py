@@ -185,7 +185,7 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:
     """Raise CorruptLedger if there are vectors of chunks that the ledger has never had."""
-    if vectors.max_id("chunks") > await ledger.stats.find_last_chunk_id():
+    if await vectors.has_ids_above("chunks", await ledger.stats.find_last_chunk_id()):
         await vectors.close()
         raise CorruptLedger(
             f"The ledger {folder.ledger_path} lacks the latest changes; its log is lost.", hint=LEDGER_BEHIND_HINT

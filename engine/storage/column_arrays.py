@@ -12,7 +12,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-MAX_TABLE = 4 << 20
+    from engine.storage.mapped_file import MappedFile
+
+MAX_TABLE = 32 << 20
 
 
 class ArraysFull(Exception):
@@ -23,12 +25,19 @@ class ColumnArrays:
     """Rows in no particular order, at most `max_rows`; for one thread.
 
     Memory is taken as rows are written, up to the highest number so far, and returned when the object is freed.
+    `files`: the columns that are in files, which have room for so many rows.
     """
 
-    def __init__(self, types: Mapping[str, np.dtype[Any]], max_rows: int) -> None:
+    def __init__(
+        self, types: Mapping[str, np.dtype[Any]], max_rows: int, files: Mapping[str, MappedFile] | None = None
+    ) -> None:
         self._max_rows = max_rows
         self._count = 0
-        self._columns = {name: _reserve_array(type_, max_rows) for name, type_ in types.items()}
+        held = {name: file.pages for name, file in (files or {}).items()}
+        self._columns = {
+            name: _view(held[name] if name in held else _reserve(type_.itemsize * max_rows), type_, max_rows)
+            for name, type_ in types.items()
+        }
 
     def __len__(self) -> int:
         return self._count
@@ -46,6 +55,17 @@ class ColumnArrays:
         for name, column in self._columns.items():
             column[self._count : end] = rows[name]
         self._count = end
+
+    def extend(self, count: int) -> None:
+        """Add rows of zeros. Raises ArraysFull."""
+        if self._count + count > self._max_rows:
+            raise ArraysFull
+        self._count += count
+
+    def write(self, places: np.ndarray, rows: Mapping[str, np.ndarray]) -> None:
+        """Replace the rows at these places, given as all columns."""
+        for name, column in self._columns.items():
+            column[places] = rows[name]
 
     def delete(self, places: np.ndarray) -> None:
         """Delete the rows at these places, which differ: the last rows take them."""
@@ -72,14 +92,18 @@ def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
     return np.asarray(table[numbers])
 
 
-def _reserve_array(type_: np.dtype[Any], rows: int) -> np.ndarray:
-    """An array that takes no memory before it is written.
+def _reserve(size: int) -> mmap.mmap:
+    """Memory that is not taken before it is written.
 
     `numpy.empty` would take it at once: after `engine.memory.scrub_freed_memory`, the allocator fills every new block.
     """
-    pages = mmap.mmap(-1, max(1, type_.itemsize * rows), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages = mmap.mmap(-1, max(1, size), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if hasattr(mmap, "MADV_HUGEPAGE"):  # as numpy does: a search of 32,000 vectors takes a quarter less
         with suppress(OSError):
             pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
+
+
+def _view(pages: mmap.mmap, type_: np.dtype[Any], rows: int) -> np.ndarray:
     shape = (rows, *type_.shape)
     return np.frombuffer(pages, type_.base, math.prod(shape)).reshape(shape)

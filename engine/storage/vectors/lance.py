@@ -63,7 +63,8 @@ class LanceVectors:
     ) -> LanceVectors:
         """Open or create the vectors in the folder `path`; `dim` dimensions each.
 
-        A table whose rows fit into `cache_bytes`, rounded if need be, is searched in memory.
+        A table whose rows fit into `cache_bytes`, rounded if need be, is searched in memory, a larger one in a copy
+        that is mapped from the disk.
         Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
         with translate_library_errors(path):
@@ -99,9 +100,9 @@ class LanceVectors:
         await self._get_table(table).delete(ids)
         await self._schedule_maintenance(table)
 
-    def max_id(self, table: VectorTable) -> int:
-        """The highest id of a table, -1 if it is empty."""
-        return self._get_table(table).max_id
+    async def has_ids_above(self, table: VectorTable, id_: int) -> bool:
+        """Whether a table has a higher id."""
+        return await self._get_table(table).has_ids_above(id_)
 
     async def search(
         self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter

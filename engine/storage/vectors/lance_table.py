@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from engine.scheduling.tasks import wait_for_completion
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
+from engine.storage.vectors.grouped_rows import SpaceGroups
 from engine.storage.vectors.row_arrays import RowArrays, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
@@ -37,7 +39,8 @@ LOADED_BATCH_ROWS = 2_048  # copied into memory without a pause: 2 ms
 class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
-    If its rows, rounded, fit into `cache_bytes`, they are also kept in memory, and searched there.
+    If its rows, rounded, fit into `cache_bytes`, they are also kept in memory, and searched there; else in a file
+    without a name of which so much is in memory, if the disk has space for it.
     """
 
     table: Any
@@ -49,7 +52,7 @@ class LanceTable:
         self.writes = 0
         self.has_deleted_rows = True  # unknown from before this process
         self._dim = dim
-        self._max_id = -1
+        self._max_id: int | None = None  # None: not known yet
         self._has_parts = False
         self._cache_bytes = cache_bytes
         self._cache = MemoryCopy(self._load_rows)
@@ -60,9 +63,7 @@ class LanceTable:
     async def attach(self, table: Any) -> None:
         """Use this table from now on, and read its state."""
         self.table = table
-        found = await table.query().select(["id", "part"]).to_arrow()
-        self._max_id = int(found["id"].to_numpy().max(initial=-1))
-        self._has_parts = bool(found["part"].to_numpy().any())
+        self._max_id = None
         self.is_indexed = "vector" in await self.index_columns()
         self._cache.drop()
 
@@ -78,6 +79,11 @@ class LanceTable:
     async def index_columns(self) -> set[str]:
         """The columns that have an index."""
         return {column for index in await self.table.list_indices() for column in index.columns}
+
+    async def has_ids_above(self, id_: int) -> bool:
+        """Whether a row has a higher id."""
+        with translate_library_errors(self.folder):
+            return bool(await self.table.count_rows(f"id > {int(id_)}"))
 
     async def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Insert or replace; other parts of the ids are deleted."""
@@ -135,11 +141,6 @@ class LanceTable:
                 found = await self.table.query().select(list(KEY_COLUMNS)).to_arrow()
         return sorted(VectorRow(*row) for row in zip(*(found[name].to_pylist() for name in KEY_COLUMNS), strict=True))
 
-    @property
-    def max_id(self) -> int:
-        """The highest id since the table was opened, -1 if there was none."""
-        return self._max_id
-
     async def count_rows(self) -> int:
         """The number of rows."""
         with translate_library_errors(self.folder):
@@ -176,13 +177,31 @@ class LanceTable:
 
     async def _load_rows(self) -> RowArrays:
         """All rows of one version of the table. Raises ArraysFull."""
-        rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes)
+        rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes, self.folder.parent)
         async with self.hold_files():
+            groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
             query = self.table.query().select([*KEY_COLUMNS, "vector"])
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
                 keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}
-                rows.append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
+                (groups or rows).append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
+        if groups is not None:
+            groups.finish()
         return rows
+
+    async def _count_by_space(self) -> Counter[int]:
+        counts = Counter[int]()
+        async for batch in await self.table.query().select(["space"]).to_batches():
+            spaces, sizes = np.unique(batch["space"].to_numpy(), return_counts=True)
+            counts.update(dict(zip(spaces.tolist(), sizes.tolist(), strict=True)))
+        return counts
+
+    async def _learn_ids(self) -> int:
+        """The highest id before a write, -1 if there is none; and whether any id has several parts."""
+        if self._max_id is None:
+            found = await self.table.query().select(["id", "part"]).to_arrow()
+            self._has_parts = bool(found["part"].to_numpy().any())
+            self._max_id = int(found["id"].to_numpy().max(initial=-1))
+        return self._max_id
 
     async def _replace_rows(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
         for start in range(0, len(keys), BATCH_ROWS):
@@ -213,7 +232,8 @@ class LanceTable:
 
     async def _upsert_batch(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Append ids above all earlier ones, which is far cheaper than looking them up; merge the others."""
-        new = np.fromiter((row.id > self._max_id for row in keys), bool, len(keys))
+        highest = await self._learn_ids()
+        new = np.fromiter((row.id > highest for row in keys), bool, len(keys))
         fresh = [row for row, is_new in zip(keys, new, strict=True) if is_new]
         former = [row for row, is_new in zip(keys, new, strict=True) if not is_new]
         if former:
@@ -221,7 +241,7 @@ class LanceTable:
         if fresh:
             await wait_for_completion(self.table.add(build_columns(fresh, vectors[new])))
             self.writes += 1
-        self._max_id = max(self._max_id, *(row.id for row in keys))
+        self._max_id = max(highest, *(row.id for row in keys))
 
     async def _search_files(self, query: np.ndarray, k: int, vector_filter: VectorFilter, condition: str) -> Any:
         """The nearest rows. A filter that excludes no known row is left out, which saves a third of the time."""

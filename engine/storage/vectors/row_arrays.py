@@ -9,17 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import structlog
 
 from engine.storage.column_arrays import ArraysFull, ColumnArrays, is_member
+from engine.storage.mapped_file import MappedFile
 from engine.storage.vector_columns import ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorHit
 from engine.storage.vectors.search_plan import max_matching_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
     from engine.storage.vector_columns import VectorColumns
     from engine.storage.vectors.base import VectorFilter, VectorRow
+
+log = structlog.get_logger(__name__)
 
 KEY_TYPES: dict[str, np.dtype[Any]] = {
     "id": np.dtype(np.int64),
@@ -36,21 +41,58 @@ SAMPLE_STEP = 16  # one of this many rows is sampled to estimate how similar the
 EVERYWHERE = slice(None)
 REFINE_FACTOR = 2  # this multiple of the wanted rows is compared with the exact query
 MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of further rows
+# Rows at neighboring places are compared where they are, from so many on, and up to so many at once.
+MIN_RUN_ROWS, MAX_RUN_ROWS = 128, 65_536
+NEARLY_ALL = 0.9  # of the rows: all are compared
+PAGE_BYTES = 4_096  # of the memory, read for one row
+# Room for at most so many times the rows is reserved, since systems refuse more addresses than they have memory.
+MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
+FILE_COLUMN = "rounded"  # the one that a file may hold
+FILE_SPARE_SHARE = 0.1  # a file has room for this share of further rows
+MIN_RESIDENT_SHARE = 0.25  # of the memory of a table that its keys leave for vectors in a file
 
 
 class RowArrays:
-    """The rows of one table in no particular order, at most `max_rows`; for one thread."""
+    """The rows of one table in no particular order, at most `max_rows`; for one thread.
 
-    def __init__(self, vectors: VectorColumns, max_rows: int) -> None:
+    `file`: holds the vectors, as rounded ones; else they are in memory.
+    """
+
+    def __init__(self, vectors: VectorColumns, max_rows: int, file: MappedFile | None = None) -> None:
         self._vectors = vectors
-        self._rows = ColumnArrays(_column_types(vectors), max_rows)
+        self._file = file
+        self._rows = ColumnArrays(_column_types(vectors), max_rows, {FILE_COLUMN: file} if file else {})
+        self._is_grouped = False
 
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def is_rounded(self) -> bool:
+        """Whether there are enough rows that their order matters."""
+        return isinstance(self._vectors, RoundedColumns)
+
+    def reserve_places(self, count: int) -> None:
+        """Add empty rows, for `write`: rows of a space will be next to each other. Raises ArraysFull."""
+        self._rows.extend(count)
+        self._is_grouped = True
+
+    def write(self, places: np.ndarray, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
+        """Write rows with new keys at places that were reserved."""
+        self._rows.write(places, self._encode(keys, vectors))
+        if self._file is not None:
+            self._file.count_read(len(places) * PAGE_BYTES)
+
+    def remove(self, places: np.ndarray) -> None:
+        """Remove the rows at these places."""
+        self._rows.delete(places)
+
     def append(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
         """Add rows with new keys, given as columns, and their vectors of length one. Raises ArraysFull."""
-        self._rows.append({**keys, **self._vectors.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))})
+        self._rows.append(self._encode(keys, vectors))
+
+    def _encode(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> dict[str, np.ndarray]:
+        return {**keys, **self._vectors.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))}
 
     def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Replace all rows of these ids; vectors have length one.
@@ -88,13 +130,16 @@ class RowArrays:
     def _find_nearest(self, query: np.ndarray, count: int, vector_filter: VectorFilter) -> np.ndarray:
         """The places of the rows that match the filter and are as similar as the `count`-th of these."""
         expected = max_matching_rows(vector_filter) or 0
-        every = self._compare(query) if expected * COPY_SHARE >= len(self) > 0 else None
+        compares_all = expected >= NEARLY_ALL * len(self) if self._is_grouped else expected * COPY_SHARE >= len(self)
+        every = self._compare(query) if compares_all and len(self) else None
         if every is not None and (near := self._find_in_sample(every, count * len(self) // expected)) is not None:
             places = near[self._matches(vector_filter, near)]
             if len(places) >= count:
                 return np.asarray(places)
         places = np.flatnonzero(self._matches(vector_filter))
         similarities = self._compare(query, places) if every is None else every[places]
+        if (near := self._find_in_sample(similarities, count)) is not None and len(near) >= count:
+            places, similarities = places[near], similarities[near]
         if count < len(places):
             places = places[similarities >= np.partition(similarities, -count)[-count]]
         return np.asarray(places)
@@ -119,9 +164,38 @@ class RowArrays:
 
     def _compare(self, query: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
         """The cosine of the query with all rows, or with those at these places."""
-        if places is None or len(places) * COPY_SHARE >= len(self):
-            every = self._vectors.compare({name: self._rows[name] for name in self._vectors.types}, query)
-            return every if places is None else every[places]
+        if places is None:
+            return self._compare_run(query, 0, len(self))
+        if self._is_grouped:
+            return self._compare_runs(query, places)
+        if len(places) * COPY_SHARE >= len(self):
+            return self._compare_run(query, 0, len(self))[places]
+        return self._compare_copies(query, places)
+
+    def _compare_runs(self, query: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The cosines with rows at ascending places: neighbors where they are, and copies of the others."""
+        similarities = np.empty(len(places), np.float32)
+        edges = np.flatnonzero(np.diff(places) != 1) + 1
+        starts, ends = np.append(0, edges), np.append(edges, len(places))
+        is_long = ends - starts >= MIN_RUN_ROWS
+        for start, end in zip(starts[is_long].tolist(), ends[is_long].tolist(), strict=True):
+            similarities[start:end] = self._compare_run(query, int(places[start]), int(places[end - 1]) + 1)
+        others = np.flatnonzero(np.repeat(~is_long, ends - starts))
+        similarities[others] = self._compare_copies(query, places[others])
+        return similarities
+
+    def _compare_run(self, query: np.ndarray, start: int, end: int) -> np.ndarray:
+        """The cosines with the rows from one place to another; a part at once, since its pages may then be released."""
+        step = MAX_RUN_ROWS if self._file else max(1, end - start)
+        found = [np.empty(0, np.float32)]
+        for first in range(start, end, step):
+            run = slice(first, min(first + step, end))
+            found.append(self._vectors.compare({name: self._rows[name][run] for name in self._vectors.types}, query))
+            if self._file is not None:
+                self._file.count_read((run.stop - run.start) * self._rows[FILE_COLUMN].shape[1])
+        return np.asarray(np.concatenate(found) if len(found) > 2 else found[-1])
+
+    def _compare_copies(self, query: np.ndarray, places: np.ndarray) -> np.ndarray:
         blocks = [places[start : start + BLOCK_ROWS] for start in range(0, len(places), BLOCK_ROWS)]
         return np.concatenate(
             [np.empty(0, np.float32), *(self._vectors.compare(self._copy(at), query) for at in blocks)]
@@ -132,19 +206,30 @@ class RowArrays:
 
     def _copy(self, places: np.ndarray) -> dict[str, np.ndarray]:
         """The columns of vectors, only these rows."""
+        if self._file is not None:
+            self._file.count_read(len(places) * PAGE_BYTES)
         return {name: self._rows[name][places] for name in self._vectors.types}
 
 
-def reserve_rows(dim: int, count: int, max_bytes: int) -> RowArrays:
+def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = None) -> RowArrays:
     """Arrays for `count` rows and for further ones: exact if these take little of `max_bytes`, else rounded.
 
-    Raises ArraysFull.
+    If rounded vectors take more, a file in `folder` holds them; the memory is for what is read most. Raises ArraysFull.
     """
     for vectors, share in ((ExactColumns(dim), EXACT_SHARE), (RoundedColumns(dim), 1.0)):
         max_rows = int(share * max_bytes) // row_bytes(vectors)
         if count <= max_rows - int(MIN_SPARE_SHARE * max_rows):
-            return RowArrays(vectors, max_rows)
-    raise ArraysFull
+            return RowArrays(vectors, min(max_rows, max(MIN_RESERVED_ROWS, MAX_GROWTH * count)))
+    max_rows = int(count * (1 + FILE_SPARE_SHARE))
+    resident = max_bytes - max_rows * (row_bytes(RoundedColumns(dim)) - dim)
+    if folder is None or resident < MIN_RESIDENT_SHARE * max_bytes:
+        raise ArraysFull
+    try:
+        file = MappedFile(folder, max_rows * dim, resident)
+    except OSError as error:
+        log.warning("vectors.no_copy", error=str(error))
+        raise ArraysFull from error
+    return RowArrays(RoundedColumns(dim), max_rows, file)
 
 
 def row_bytes(vectors: VectorColumns) -> int:
