@@ -182,7 +182,7 @@ class Settings(BaseSettings):
     suggest_duplicate_names: bool = True
     compaction_delay_seconds: float = Field(default=600.0, gt=0)
     disk_reserve_mb: int = Field(default=32, ge=0, le=4096)
-    search_memory_mb: int = Field(default=736, ge=0)
+    memory_mb: int = Field(default=0, ge=0)
 
     backup_every: Literal["", "hour", "day", "week"] = ""
     backup_dir: str = ""

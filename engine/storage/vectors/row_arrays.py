@@ -169,7 +169,7 @@ class RowArrays:
         if self._is_grouped:
             return self._compare_runs(query, places)
         if len(places) * COPY_SHARE >= len(self):
-            return self._compare_run(query, 0, len(self))[places]
+            return np.asarray(self._compare_run(query, 0, len(self))[places])
         return self._compare_copies(query, places)
 
     def _compare_runs(self, query: np.ndarray, places: np.ndarray) -> np.ndarray:
