@@ -113,7 +113,7 @@ class LanceTable:
             return []
         with translate_library_errors(self.folder):
             if (cached := await self._cache.get()) is not None:
-                return cached.search(query, k, vector_filter)
+                return await cached.find(query, k, vector_filter)
             async with self.hold_files():
                 found = await self._search_files(query, k, vector_filter, condition)
         hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)

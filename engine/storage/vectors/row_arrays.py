@@ -1,11 +1,13 @@
 """Rows of a vector table in memory, as arrays: search and look-up without the database.
 
-One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 380,000 rounded ones 7 ms, so that it may
-run in the event loop.
+One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 380,000 rounded ones 7 ms. Tables of up to
+200,000 rows are searched in the event loop, larger ones beside it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +39,7 @@ EXACT_SHARE = 0.25
 # Copying a row out costs about six times as much as its product with the query: fewer rows are copied first.
 COPY_SHARE = 8
 BLOCK_ROWS = 2_048
+LOOP_ROWS = 200_000  # of a table that is searched in the event loop
 SAMPLE_STEP = 16  # one of this many rows is sampled to estimate how similar the nearest rows are
 EVERYWHERE = slice(None)
 REFINE_FACTOR = 2  # this multiple of the wanted rows is compared with the exact query
@@ -53,7 +56,7 @@ MIN_RESIDENT_SHARE = 0.25  # of the memory of a table that its keys leave for ve
 
 
 class RowArrays:
-    """The rows of one table in no particular order, at most `max_rows`; for one thread.
+    """The rows of one table in no particular order, at most `max_rows`. Changes wait for a search in another thread.
 
     `file`: holds the vectors, as rounded ones; else they are in memory.
     """
@@ -63,6 +66,7 @@ class RowArrays:
         self._file = file
         self._rows = ColumnArrays(_column_types(vectors), max_rows, {FILE_COLUMN: file} if file else {})
         self._is_grouped = False
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -74,22 +78,26 @@ class RowArrays:
 
     def reserve_places(self, count: int) -> None:
         """Add empty rows, for `write`: rows of a space will be next to each other. Raises ArraysFull."""
-        self._rows.extend(count)
-        self._is_grouped = True
+        with self._lock:
+            self._rows.extend(count)
+            self._is_grouped = True
 
     def write(self, places: np.ndarray, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
         """Write rows with new keys at places that were reserved."""
-        self._rows.write(places, self._encode(keys, vectors))
+        with self._lock:
+            self._rows.write(places, self._encode(keys, vectors))
         if self._file is not None:
             self._file.count_read(len(places) * PAGE_BYTES)
 
     def remove(self, places: np.ndarray) -> None:
         """Remove the rows at these places."""
-        self._rows.delete(places)
+        with self._lock:
+            self._rows.delete(places)
 
     def append(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
         """Add rows with new keys, given as columns, and their vectors of length one. Raises ArraysFull."""
-        self._rows.append(self._encode(keys, vectors))
+        with self._lock:
+            self._rows.append(self._encode(keys, vectors))
 
     def _encode(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> dict[str, np.ndarray]:
         return {**keys, **self._vectors.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))}
@@ -99,19 +107,28 @@ class RowArrays:
 
         Raises ArraysFull; then the former rows of the ids are gone.
         """
-        self.delete({row.id for row in rows})
         numbers = np.array(rows, dtype=np.int64).reshape(len(rows), len(rows[0]._fields))
-        self.append(dict(zip(rows[0]._fields, numbers.T, strict=True)), vectors)
+        with self._lock:
+            self.delete({row.id for row in rows})
+            self.append(dict(zip(rows[0]._fields, numbers.T, strict=True)), vectors)
 
     def delete(self, ids: Collection[int]) -> None:
         """Delete all rows of the ids."""
-        self._rows.delete(np.flatnonzero(is_member(self._rows["id"], ids)))
+        with self._lock:
+            self._rows.delete(np.flatnonzero(is_member(self._rows["id"], ids)))
+
+    async def find(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
+        """As `search`, beside the event loop if the table is large."""
+        if len(self) <= LOOP_ROWS:
+            return self.search(query, k, vector_filter)
+        return await asyncio.to_thread(self.search, query, k, vector_filter)
 
     def search(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """The k rows most similar to a query of length one that match the filter, best first; ties by id and part."""
-        places = self._find_nearest(query, REFINE_FACTOR * k, vector_filter)
-        similarities = np.clip(np.vecdot(self._decode(places), query), -1.0, 1.0)
-        ids, parts = self._rows["id"][places], self._rows["part"][places]
+        with self._lock:
+            places = self._find_nearest(query, REFINE_FACTOR * k, vector_filter)
+            similarities = np.clip(np.vecdot(self._decode(places), query), -1.0, 1.0)
+            ids, parts = self._rows["id"][places], self._rows["part"][places]
         order = np.lexsort((parts, ids, -similarities))[:k]
         hits = zip(ids[order].tolist(), parts[order].tolist(), similarities[order].tolist(), strict=True)
         return [VectorHit(*hit) for hit in hits]

@@ -14,6 +14,7 @@ from engine.scheduling.supervisor import Supervisor
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.disk import Disk
 from engine.storage.vector_columns import RoundedColumns
+from engine.storage.vectors import row_arrays
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.lance import TABLES, LanceVectors
 from engine.storage.vectors.lance_table import LanceTable
@@ -115,6 +116,21 @@ async def test_rows_that_outgrow_their_file_are_loaded_into_a_larger_one(tmp_pat
     everywhere = VectorFilter(frozenset(range(SPACES)))
     assert {hit.id for hit in await store.search("chunks", vectors[0], 2_000, everywhere)} == set(range(1_400))
     await store.close()
+
+
+async def test_changes_wait_for_a_search_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_arrays, "LOOP_ROWS", 100)
+    vectors, everywhere = random_units(4_000, DIM, 5), VectorFilter(frozenset(range(SPACES)))
+    rows = RowArrays(RoundedColumns(DIM), 8_000)
+    rows.upsert([place_row(at) for at in range(4_000)], vectors)
+    expected = rows.search(vectors[0], 50, everywhere)
+    for start in range(1_000, 3_000, 100):
+        searching = asyncio.create_task(rows.find(vectors[0], 50, everywhere))
+        await asyncio.sleep(0)
+        ids = [id_ for id_ in range(start, start + 100) if id_ not in {hit.id for hit in expected}]
+        rows.delete(ids)
+        rows.upsert([place_row(id_) for id_ in ids], vectors[ids])
+        assert await searching == expected
 
 
 @pytest.mark.parametrize("free", [0, 1_000 * DIM, 1 << 40])
