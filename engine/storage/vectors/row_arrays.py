@@ -155,7 +155,8 @@ class RowArrays:
                 return np.asarray(places)
         places = np.flatnonzero(self._matches(vector_filter))
         similarities = self._compare(query, places) if every is None else every[places]
-        if (near := self._find_in_sample(similarities, count)) is not None and len(near) >= count:
+        near = self._find_in_sample(similarities, count) if self._is_grouped else None
+        if near is not None and len(near) >= count:
             places, similarities = places[near], similarities[near]
         if count < len(places):
             places = places[similarities >= np.partition(similarities, -count)[-count]]
