@@ -13,8 +13,7 @@ from engine.scheduling.tasks import wait_for_completion
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.grouped_rows import SpaceGroups
-from engine.storage.vectors.row_arrays import RowArrays, reserve_rows
+from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
     build_filter,

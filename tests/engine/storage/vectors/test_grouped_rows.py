@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from engine.storage.vector_columns import RoundedColumns
-from engine.storage.vectors.grouped_rows import SpaceGroups
-from engine.storage.vectors.row_arrays import RowArrays
+from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups
 from tests.contracts.test_vectors_contract import random_units
 
 DIM = 8

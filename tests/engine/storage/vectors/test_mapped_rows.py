@@ -31,10 +31,14 @@ async def open_loaded(path: Path, cache_bytes: int, vectors: np.ndarray) -> Lanc
     """A store with these vectors in spaces by turns, and their copy."""
     store = await LanceVectors.open(path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes)
     await store.upsert("chunks", [place_row(at) for at in range(len(vectors))], vectors)
+    await wait_for_copy(store)
+    return store
+
+
+async def wait_for_copy(store: LanceVectors) -> None:
     async with asyncio.timeout(PATIENCE):
         while not find_table(store).is_cached:
-            await store.search("chunks", vectors[0], 1, VectorFilter(frozenset({1})))
-    return store
+            await store.fetch("chunks", [0])
 
 
 def place_row(id_: int) -> VectorRow:
@@ -72,6 +76,7 @@ async def test_any_history_gives_the_results_of_an_unbounded_copy(tmp_path: Path
                 await find_table(store).drop_cache()
             else:
                 await store.upsert("chunks", [place_row(id_) for id_ in ids], vectors[ids][::-1])
+            await wait_for_copy(store)
         scope = frozenset(chance.sample(range(SPACES), chance.randint(1, SPACES)))
         only = frozenset(ids) if chance.random() < 0.2 else None
         area = VectorFilter(scope, frozenset(chance.sample(range(5), chance.randint(0, 2))), ids=only)
@@ -109,9 +114,7 @@ async def test_rows_that_outgrow_their_file_are_loaded_into_a_larger_one(tmp_pat
     vectors = random_units(1_400, DIM, 3)
     store = await open_loaded(tmp_path, TINY, vectors[:800])
     await store.upsert("chunks", [place_row(id_) for id_ in range(800, 1_400)], vectors[800:])
-    async with asyncio.timeout(PATIENCE):
-        while not find_table(store).is_cached:
-            await store.search("chunks", vectors[0], 1, VectorFilter(frozenset({1})))
+    await wait_for_copy(store)
     assert len(find_rows(store)) == 1_400
     everywhere = VectorFilter(frozenset(range(SPACES)))
     assert {hit.id for hit in await store.search("chunks", vectors[0], 2_000, everywhere)} == set(range(1_400))
