@@ -36,8 +36,8 @@ VECTOR_CACHE_BYTES = 160 << 20
 WORD_CACHE_BYTES = 128 << 20
 GRAPH_CACHE_BYTES = 24 << 20  # 500,000 entities and as many relations
 GRAPH_SHARE = 96 << 20  # of a given memory: beside VECTOR_CACHE_BYTES for each table
-# What a process needs besides copies at a million chunks, and copies that are worth their loading.
-PROCESS_BYTES, MIN_COPIES_BYTES = 640 << 20, 64 << 20
+# What a process needs besides copies, measured at 300,000 chunks, and copies that are worth their loading.
+PROCESS_BYTES, MIN_COPIES_BYTES = 704 << 20, 64 << 20
 
 
 @dataclass(frozen=True, slots=True)

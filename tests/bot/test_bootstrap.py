@@ -118,13 +118,13 @@ def test_the_memory_is_divided_between_the_copies() -> None:
 
     plain, files, database = options(), options(memory_mb=2048), options(memory_mb=2048, database="postgresql://h/d")
     assert plain.vector_cache_bytes == EngineOptions().vector_cache_bytes
-    assert 3 * files.vector_cache_bytes + files.graph_cache_bytes == pytest.approx(1408 * MIB, abs=8)
-    assert 3 * database.vector_cache_bytes + 2 * database.word_cache_bytes == pytest.approx(1408 * MIB, abs=8)
+    assert 3 * files.vector_cache_bytes + files.graph_cache_bytes == pytest.approx(1344 * MIB, abs=8)
+    assert 3 * database.vector_cache_bytes + 2 * database.word_cache_bytes == pytest.approx(1344 * MIB, abs=8)
 
 
-@pytest.mark.parametrize("memory", [1, 703])
+@pytest.mark.parametrize("memory", [1, 767])
 def test_too_little_memory_is_refused_with_what_is_needed(memory: int) -> None:
-    with pytest.raises(BadSetting, match=f"THREADLORE_MEMORY_MB={memory} is too little.* at least 704"):
+    with pytest.raises(BadSetting, match=f"THREADLORE_MEMORY_MB={memory} is too little.* at least 768"):
         build_engine_options(load_settings(**CHAT, memory_mb=memory))
 
 
