@@ -169,8 +169,12 @@ class LanceTable:
             self._readable.set()
 
     async def merge_rows(self, rows: pa.Table) -> None:
-        """Insert or replace by (id, part). The caller holds the lock."""
-        merge = self.table.merge_insert(["id", "part"])
+        """Insert or replace by (id, part). The caller holds the lock.
+
+        Where no id has several parts, by id alone: its index finds the rows, while two columns are read as a whole.
+        """
+        await self._learn_ids()
+        merge = self.table.merge_insert(["id", "part"] if self._has_parts else ["id"])
         await wait_for_completion(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
         self.writes += 1
 
@@ -203,9 +207,10 @@ class LanceTable:
         return self._max_id
 
     async def _replace_rows(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
+        await self._learn_ids()
+        self._has_parts = self._has_parts or any(row.part for row in keys)
         for start in range(0, len(keys), BATCH_ROWS):
             await self._upsert_batch(keys[start : start + BATCH_ROWS], vectors[start : start + BATCH_ROWS])
-        self._has_parts = self._has_parts or any(row.part for row in keys)
         if self._has_parts:
             await wait_for_completion(self.table.delete(_other_parts_filter(keys)))
 
