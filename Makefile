@@ -89,20 +89,20 @@ extras: $(EXTRAS) ## install what pictures of the graph, PostgreSQL and traces n
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 # A test that failed is run once more, alone. If it passes then, it is a race: mend it or its test.
 test: $(DEV) $(PAGE) $(CHROMIUM) ## the whole suite, offline
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder \
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers 6 \
 	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
 
 test-long: $(DEV) $(PAGE) $(CHROMIUM) ## what the suite leaves out because it takes long: kills at every step, whole days, processes
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --long
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers 6 --long -o faulthandler_timeout=1200
 
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --workers 6 --database=postgres tests/acceptance tests/engine
 
 test-days: $(DEV) $(PAGE) $(CHROMIUM) ## the suite on other days, in other time zones, languages and orders (DAYS="5-years leap-day")
 	$(BIN)/python -m scripts.other_days $(DAYS)
 
 fuzz: $(DEV) $(PAGE) $(CHROMIUM) ## the property tests with new random examples, all cases of which the suite tries a share, two random days
-	$(BIN)/pytest -n 4 --hypothesis-profile=random --thorough -m "hypothesis or thorough or long" -q
+	$(BIN)/pytest --workers 6 -o faulthandler_timeout=1200 --hypothesis-profile=random --thorough -m "hypothesis or thorough or long" -q
 	$(BIN)/python -m scripts.other_days --random 2
 
 lint: $(DEV) $(PAGE) ## ruff, mypy and TypeScript, strict

@@ -39,6 +39,7 @@ __all__ = [
 CONVERSATION_GROUP = "threadlore.conversations"
 DOOR_GROUP = "threadlore.doors"
 SETUP_GROUP = "threadlore.setups"
+NOT_INSTALLED_HINT = "Install Threadlore: `make demo` or `pip install -e .`."
 
 
 class Adapter(Protocol):
@@ -131,5 +132,7 @@ def load_setup(name: str) -> PlatformSetup:
 def _load_entry_point(group: str, name: str) -> Any:
     found = entry_points(group=group, name=name)
     if not found:
-        raise NotFound(f"There is no adapter “{name}”.", hint="Install Threadlore: `make demo` or `pip install -e .`.")
+        installed = ", ".join(sorted({entry_point.name for entry_point in entry_points(group=group)}))
+        hint = f"Those that are installed: {installed}." if installed else NOT_INSTALLED_HINT
+        raise NotFound(f"There is no adapter “{name}”.", hint=hint)
     return next(iter(found)).load()

@@ -24,6 +24,7 @@ from bot.plugins import list_adapter_names, load_adapter, load_door
 from bot.rpc import lifecycle, socket, standby
 from bot.rpc.service import LocalService
 from bot.settings import PREFIX
+from bot.setup.misplaced import list_misplaced
 from engine.errors import LOST, DatabaseLost, EngineError
 from engine.llm.client.protocol import CallObservers
 from engine.scheduling.supervisor import describe_error
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from bot.bootstrap import EngineModels
     from bot.capabilities.deps import Deps
     from bot.context import EngineContext
+    from bot.plugins import Adapter
     from bot.settings import Settings
     from engine import Clock
     from engine.scheduling.supervisor import Supervisor
@@ -78,7 +80,7 @@ async def serve(
         leaving = _watch_for_end(stack, bot, stop, health)
         connections = [
             *(
-                PlatformConnection(name, partial(run, bot, settings, leaving), leaving)
+                PlatformConnection(name, partial(_connect, name, run, bot, settings, leaving), leaving)
                 for name, run in adapters.items()
             ),
             *_list_doors(doors, LocalService(build_deps(bot, health)), settings, leaving),
@@ -86,6 +88,13 @@ async def serve(
         await _run_until_stopped({connection.start(bot.supervisor): connection for connection in connections}, leaving)
         if bot.processes.lost.is_set():
             raise DatabaseLost(LOST)
+
+
+async def _connect(name: str, run: Adapter, bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
+    """Run an adapter. Raises SetupError, before anything is sent, if a secret is in the place of another one."""
+    if misplaced := list_misplaced(name, settings):
+        raise SetupError("\n".join(misplaced))
+    await run(bot, settings, stop)
 
 
 async def _begin_work(

@@ -144,7 +144,7 @@ def main() -> int:
     parser.add_argument("--random", type=int, default=0, help="so many days at random, besides those that are named")
     parser.add_argument("--suite-seed", type=int, help="of the order and the hashes, for all runs")
     parser.add_argument("--language", choices=languages, help="for all runs")
-    parser.add_argument("--tests", default="-n 4 --dist loadfile --no-loadscope-reorder", help="arguments of pytest")
+    parser.add_argument("--tests", default="--workers 6", help="arguments of pytest")
     options = parser.parse_args()
     draw = random.Random()
     chosen = [parse_day(words, days) for words in options.days or (() if options.random else days)]

@@ -19,7 +19,9 @@ import pytest
 import structlog
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
-from xdist.scheduler import LoadFileScheduling
+
+from tests.support.forked_workers import ForkedWorkers, form_groups, is_worker
+from tests.support.rewritten_tests import rewrite_modules
 
 if TYPE_CHECKING:
     from engine import Engine
@@ -53,6 +55,7 @@ LOGGING = structlog.get_config()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--workers", type=int, default=1, metavar="N", help="run files in so many processes at once")
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
     parser.addoption("--database", choices=["files", "postgres"], default="files", help="where data is kept")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the files in an order drawn with this seed")
@@ -92,7 +95,8 @@ _LLM = "tests/engine/llm"
 LITELLM_FILES = {
     *(f"{_LLM}/client/test_{name}.py" for name in ("client", "litellm", "retries")),
     *(f"{_LLM}/test_{name}.py" for name in ("remote_answers", "remote_model", "reranker", "picture_describer")),
-    *(f"{_LLM}/{name}.py" for name in ("replies/test_extraction", "replies/test_texts", "wire/test_reply_parts")),
+    *(f"{_LLM}/replies/test_{name}.py" for name in ("extraction", "texts")),
+    *(f"{_LLM}/wire/test_{name}.py" for name in ("reply_parts", "unsent_calls")),
     *(f"{_LLM}/test_embedder.py", f"{_LLM}/traits/test_refused_parameters.py"),
     *("tests/engine/ingest/test_outages.py", "tests/engine/ingest/test_outcomes.py", "tests/test_model_blocks.py"),
     "tests/bot/model_setup/test_checks.py",
@@ -101,6 +105,9 @@ LITELLM_FILES = {
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
 LONG_FILES = (
+    *("test_leak_test.py", "test_forked_workers.py", "test_copies.py", "test_deletion.py", "test_kills.py"),
+    *("test_both_databases.py", "test_accessibility.py", "test_login.py", "test_entered_files.py", "test_ask.py"),
+    *("test_golden_texts.py", "test_sequences.py", "test_source_template.py", "test_train.py", "test_watchdog.py"),
     *("test_outages.py", "test_linear_time.py", "test_bot_killed.py", "test_graph_contract.py", "test_downtime.py"),
     *("test_processes.py", "test_many_engines.py", "test_vectors_contract.py", "test_damaged_files.py"),
     *("test_crash.py", "test_demo_town.py", "test_archive_databases.py", "test_examples.py", "test_commands.py"),
@@ -160,34 +167,34 @@ def find_named_files(arguments: Iterable[str], folder: Path) -> set[Path]:
     return {path for path in paths if path.is_file()}
 
 
-class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # the library has no types
-    """Give a file to one worker as a whole, and all that look at the same large thing to the same worker."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file: str = super()._split_scope(nodeid)
-        if file in SOURCE_TREE_FILES:
-            return "source trees"
-        return "litellm" if file in LITELLM_FILES else file
-
-    def remove_node(self, node: Any) -> str | None:
-        """Give the tests that a worker left to others, but for the one that ended it, whose name is returned.
-
-        The library hands out finished files, too, for which it waits without end, and the test that ends each worker.
-        """
-        units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
-        ended = next((test for unit in units.values() for test, is_done in unit.items() if not is_done), None)
-        for name, unit in units.items():
-            left = {test: is_done or test == ended for test, is_done in unit.items()}
-            if not all(left.values()):
-                self.workqueue[name] = left
-        for other in self.assigned_work:
-            self._reschedule(other)
-        return ended
+def name_group(item: pytest.Item) -> str:
+    """The group of a test: its file, or all files that look at the same large thing."""
+    file = item.nodeid.partition("::")[0]
+    if file in SOURCE_TREE_FILES:
+        return "source trees"
+    return "litellm" if file in LITELLM_FILES else file
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
-    return FileScheduling(config, log) if config.getoption("dist") == "loadfile" else None
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Give groups of tests to several workers, if there shall be some."""
+    workers = session.config.getoption("--workers")
+    if workers <= 1 or session.config.option.collectonly or session.testsfailed or not hasattr(os, "fork"):
+        return None
+    load_tables()
+    ForkedWorkers(session, form_groups(session.items, name_group), workers).run()
+    return True
+
+
+def load_tables() -> None:
+    """Load once for all workers what most tests use and takes a while; it has no threads, which a fork would end."""
+    from bot.text.speech.kinds.weights import read_weights  # noqa: PLC0415 - after the environment is set
+    from engine.llm.formats.thinking import strip_thinking  # noqa: PLC0415
+    from engine.text.tokenizer import O200kTokenizer  # noqa: PLC0415
+
+    O200kTokenizer().count("one")
+    strip_thinking("<think>two</think> three")
+    read_weights()
 
 
 def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
@@ -201,9 +208,8 @@ def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Look for no garbage during collection, and afterwards not in what lives until the end."""
-    from tests.support.rewritten_tests import rewrite_share  # noqa: PLC0415 - after the environment is set
-
-    rewrite_share(session.config)
+    if hasattr(os, "fork"):
+        rewrite_modules(session.config, min(session.config.getoption("--workers"), os.cpu_count() or 1))
     gc.disable()
     try:
         return (yield)
@@ -296,7 +302,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgr
     from tests.support.postgres_server import share_server  # noqa: PLC0415 - most tests need none
 
     base = tmp_path_factory.getbasetemp()
-    server = share_server(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    server = share_server(base.parent if is_worker() else base)
     yield server
     server.release()
 

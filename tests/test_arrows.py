@@ -140,7 +140,7 @@ plugins: capabilities rpc bot platform settings
 model_setup: errors settings
 setup: errors model_setup platform plugins settings
 bootstrap: capabilities context errors ingest model_setup permissions platform settings store text
-server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings store
+server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings setup store
 leaks: answers {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap \
 bot plugins rpc
 cli: capabilities rpc errors i18n leaks model_setup monitoring plugins server settings setup text texts

@@ -23,7 +23,8 @@ def test_each_paper_is_in_the_contents_of_the_site() -> None:
 
 TASKS = [
     *("ask a question", "one channel", "date", "upload", "forget", "catch up", "watch", "correct", "verify", "export"),
-    *("folder", "mailbox", "who can read", "model", "back up and restore", "not read"),
+    *("folder", "mailbox", "who can read", "model", "back up and restore", "not read", "summary", "upgrade"),
+    *("scans", "e-mails", "join two names", "make it quiet", "program", "GDPR"),
 ]
 
 

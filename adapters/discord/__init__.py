@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import discord
 
 from adapters.discord.connection_errors import map_connection_errors
-from adapters.discord.gateway import build_intents, configure_endpoints, find_gateway
+from adapters.discord.gateway import build_intents, configure_endpoints, find_gateway, silence_voice
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.shards.shard_set import ShardSet
 from bot.errors import SetupError
@@ -31,6 +31,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     # The library's debug log contains whole messages.
     logging.getLogger("discord").setLevel(logging.WARNING)
     configure_endpoints(settings)
+    silence_voice()
     async with discord.Client(intents=build_intents()) as client:  # for what concerns no single connection
         shards = ShardSet(bot, settings, client.http, own.shards)
         async with (

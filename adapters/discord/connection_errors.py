@@ -14,7 +14,10 @@ from bot.errors import PlatformError, SetupError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CREDENTIAL_HINT = "Copy the application's bot token again into THREADLORE_DISCORD_BOT_TOKEN."
+CREDENTIAL_HINT = (
+    "Copy the application's bot token again (https://discord.com/developers/applications, Bot: Reset Token) into"
+    " THREADLORE_DISCORD_BOT_TOKEN."
+)
 NETWORK_HINT = "Retried automatically. Check the network, and THREADLORE_DISCORD_API_BASE if it is set."
 SHARDS_HINT = "Set THREADLORE_DISCORD_SHARDS=0: the bot then opens as many connections as Discord recommends."
 SHARDING_REQUIRED = 4011

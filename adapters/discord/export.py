@@ -9,9 +9,11 @@ from __future__ import annotations
 import mimetypes
 import posixpath
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from adapters.common.download import Downloader, FileHosts
@@ -26,8 +28,27 @@ from adapters.common.export_folder import (
     split_into_pages,
 )
 from adapters.common.json_fields import get_row, get_rows
-from adapters.discord.exports import csv_rows, html_page, plain_text
-from adapters.discord.exports.identity import PART_POSITIONS, invent_id, number_parts, read_file_name
+from adapters.discord.exports.identity import (
+    DIRECT_GUILD,
+    DIRECT_MESSAGES,
+    PART_POSITIONS,
+    fold,
+    invent_id,
+    number_parts,
+    read_identity,
+)
+from adapters.discord.exports.overlap import ReadMessages
+from adapters.discord.exports.pages import (
+    READERS,
+    TEXT,
+    Page,
+    WholeFiles,
+    ending_of,
+    find_fuller,
+    path_of,
+    unite_pages,
+)
+from adapters.discord.exports.times import DateOrders
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
 from adapters.discord.guild.message_text import render_message
@@ -40,7 +61,7 @@ from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from adapters.common.export_folder import ExportFolder
@@ -48,21 +69,14 @@ if TYPE_CHECKING:
     from engine import Clock
 
 MESSAGES = "messages"  # a key of these files
-DIRECT_GUILD, DIRECT_MESSAGES = "0", "Direct Messages"  # the server of direct messages in these files
 NO_SERVER = "files that do not name their server (--workspace says it)"
+NO_SERVER_BESIDE_DIRECT = "files that name no server and may be direct messages, as others here (import them alone)"
+LESSER = "messages that are here in a form that says more (JSON, then HTML, then CSV)"
 NO_DIRECT = "direct messages (--direct-messages includes them)"
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
-TEXT = ".txt"
-PageReader: TypeAlias = "Callable[[Callable[[], Iterable[str]], int], Iterator[Mapping[str, Any]]]"
-READERS: Mapping[str, PageReader] = {
-    ".csv": csv_rows.read_payloads,
-    ".html": html_page.read_payloads,
-    ".htm": html_page.read_payloads,
-    TEXT: plain_text.read_payloads,
-}
 
 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> DiscordExport:
@@ -97,14 +111,16 @@ class DiscordExport:
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
         self._rooms: dict[str, ExportedRoom] = {}
         self._guilds: dict[str, str] = {}  # those of JSON files by name
+        self._orders = DateOrders(self._read_times)
+        self._fuller: Mapping[str, Sequence[str]] = {}
+        self._read: tuple[Sequence[str], ReadMessages] = ((), ReadMessages())  # of the files that were compared last
         names = [name for name in folder.list_names() if "_Files/" not in name]
-        for name in (path for path in names if path.endswith(".json")):
-            self._add_file(name, direct=options.direct_messages)
-        whole = set(self._rooms)
-        pages = [path for path in names if _reader_of(path) is not None]
+        whole = WholeFiles()
+        for name in (path for path in names if ending_of(path) == ".json"):
+            self._add_file(name, whole, direct=options.direct_messages)
+        pages = [path for path in names if ending_of(path) in READERS]
         self._parts = number_parts(pages)
-        for name in sorted(pages, key=lambda page: self._parts.get(page, 0)):
-            self._add_page(name, whole, options)
+        self._add_pages(pages, whole, options)
         if not self._rooms and self.omissions[NO_SERVER]:
             raise InvalidDocument("The files do not name their server.", hint="Name it with --workspace.")
         if not self._rooms and not +self.omissions:
@@ -115,7 +131,8 @@ class DiscordExport:
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         for name, where, thread in self._rooms[location.room].files:
-            rows = read_to_damage(self._read_messages(name), self.omissions, self._rooms[where.room].channel.name, name)
+            channel = self._rooms[where.room].channel.name
+            rows = read_to_damage(self._read_new(name, channel), self.omissions, channel, name)
             parsed = filter(None, (self._parse(message, name, where) for message in rows))
             yield from split_into_pages(_with_title(parsed, thread))
 
@@ -142,19 +159,22 @@ class DiscordExport:
         found = self._people.get(person)
         return found.name if found else "somebody"
 
-    def _add_file(self, name: str, *, direct: bool) -> None:
+    def _add_file(self, name: str, whole: WholeFiles, *, direct: bool) -> None:
         """Add an exported channel or thread; other files are counted."""
         header = self._read_header(name)
         if header is None:
             self.omissions.note("JSON files that are no exported channels", name=name)
             return
         guild, channel = _parse_id(header["guild"]["id"]), header["channel"]
-        if guild == DIRECT_GUILD and not direct:
-            self.omissions[NO_DIRECT] += 1
-            return
-        if guild != DIRECT_GUILD:
-            self._guilds[_fold(str(header["guild"].get("name")))] = guild
+        if guild == DIRECT_GUILD:
+            whole.direct.add(_parse_id(channel["id"]))
+            if not direct:
+                self.omissions[NO_DIRECT] += 1
+                return
+        else:
+            self._guilds[fold(str(header["guild"].get("name")))] = guild
         location, is_thread = _locate(guild, channel), str(channel.get("type")) in THREAD_TYPES
+        whole.add(name, _parse_id(channel["id"]), path_of(header), location)
         entry = name, location, str(channel.get("name") or "") if is_thread else ""
         title = str(channel.get("category" if is_thread and location.thread != location.channel else "name") or "")
         found = Channel(location.without_thread, clean_single_line(title), "closed")
@@ -162,38 +182,54 @@ class DiscordExport:
         room.files.insert(len(room.files) if is_thread else 0, entry)
         self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), self._now))
 
-    def _add_page(self, name: str, whole: Collection[str], options: ExportOptions) -> None:
-        """Add a channel that was exported in another form, unless it is here as JSON, too."""
-        is_part = name in self._parts
-        header = read_file_name(name) or read_file_name(name, read_start(self._folder, name), is_part=is_part)
-        if header is None:
-            if not name.lower().endswith(TEXT):  # of anything
-                self.omissions.note("CSV, HTML and text files that are no exported channels", name=name)
-            return
-        guild = self._find_guild(header["guild"]["name"], options.workspace)
-        if not guild:
-            self.omissions.note(NO_SERVER, name=name)
-            return
-        if guild == DIRECT_GUILD and not options.direct_messages:
-            self.omissions[NO_DIRECT] += 1
-            return
-        location = _locate(guild, header["channel"])
-        title = clean_single_line(str(header["channel"]["name"]))
-        if location.room in whole:
-            self.omissions.note("CSV, HTML and text files of channels that are here as JSON", title, name)
-            return
-        room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location, title, "closed")))
-        room.files.append((name, location, ""))
-        self.until = max(self.until, self._now)
+    def _add_pages(self, names: Iterable[str], whole: WholeFiles, options: ExportOptions) -> None:
+        """Add the channels that were exported in other forms."""
+        pages = unite_pages(filter(None, map(self._identify, names)), whole)
+        self._fuller = find_fuller(pages, whole)
+        has_direct = bool(whole.direct) or any(page.identity.guild == DIRECT_MESSAGES for page in pages)
+        for name, identity in sorted(pages, key=lambda page: self._parts.get(page.name, 0)):
+            place = whole.places.get(identity.channel)
+            guild = (
+                place.workspace or DIRECT_GUILD
+                if place
+                else self._find_guild(identity.guild, options.workspace, has_direct=has_direct)
+            )
+            if not guild:
+                self.omissions.note(NO_SERVER_BESIDE_DIRECT if has_direct else NO_SERVER, name=name)
+                continue
+            if guild == DIRECT_GUILD and not options.direct_messages:
+                self.omissions[NO_DIRECT] += 1
+                continue
+            location, title = place or _locate(guild, {"id": identity.channel}), clean_single_line(identity.name)
+            self._orders.add(name, location.room)
+            room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location, title, "closed")))
+            room.files.append((name, location, ""))
+            self.until = max(self.until, self._now)
 
-    def _find_guild(self, name: str, workspace: str) -> str:
-        """The server of a file: as the person or the JSON files say, else of its own name; empty if nothing says it."""
+    def _identify(self, name: str) -> Page | None:
+        """A file with its channel; None for another file, which is counted."""
+        start = b"" if ending_of(name) == ".csv" and read_identity(name) else read_start(self._folder, name)
+        identity = read_identity(name, start, is_part=name in self._parts)
+        if identity is None and not name.lower().endswith(TEXT):  # of anything
+            self.omissions.note("CSV, HTML and text files that are no exported channels", name=name)
+        return Page(name, identity) if identity else None
+
+    def _read_times(self, name: str) -> Iterable[str]:
+        return READERS[ending_of(name)].read_times(read_lines(self._folder, name))
+
+    def _find_guild(self, name: str, workspace: str, *, has_direct: bool) -> str:
+        """The server of a file: as the person or the JSON files say, else of its own name; empty if nothing says it.
+
+        `has_direct`: a file of this export that names no server can be of direct messages.
+        """
         if name == DIRECT_MESSAGES:
             return DIRECT_GUILD
+        if not name and has_direct:
+            return ""
         if workspace:
             return _guild_of(workspace)
         if name:
-            return self._guilds.get(_fold(name)) or invent_id(name)
+            return self._guilds.get(fold(name)) or invent_id(name)
         return next(iter(self._guilds.values())) if len(self._guilds) == 1 else ""
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
@@ -210,10 +246,32 @@ class DiscordExport:
             else None
         )
 
+    def _read_new(self, name: str, channel: str) -> Iterator[Any]:
+        """The messages of a file without those that another form of its channel has, which are counted."""
+        fuller = self._fuller.get(name)
+        if not fuller:
+            yield from self._read_messages(name)
+            return
+        known, by_id = self._read_fuller(fuller), READERS[ending_of(name)].has_ids
+        for payload in self._read_messages(name):
+            if known.has(payload, by_id=by_id):
+                self.omissions.note(LESSER, channel, name)
+            else:
+                yield payload
+
+    def _read_fuller(self, names: Sequence[str]) -> ReadMessages:
+        if self._read[0] != names:
+            self._read = names, ReadMessages()
+            for name in names:
+                with suppress(CorruptFile, DocumentTooLarge):  # said where the file itself is read
+                    self._read[1].add_file(self._read_messages(name))
+        return self._read[1]
+
     def _read_messages(self, name: str) -> Iterator[Any]:
-        if (read_payloads := _reader_of(name)) is not None:
+        if (reader := READERS.get(ending_of(name))) is not None:
             first = max(0, self._parts.get(name, 0) - 1) * PART_POSITIONS
-            yield from read_payloads(lambda: read_lines(self._folder, name), first)
+            lines = partial(read_lines, self._folder, name)
+            yield from reader.read_payloads(lines, first, self._orders.find(name))
             return
         with open_json(self._folder, name) as content:
             content.read_members(until=MESSAGES)
@@ -237,21 +295,10 @@ class DiscordExport:
         self._people[id_] = Person(id_, str(name), is_bot=bool(author.get("isBot")))
 
 
-def _reader_of(name: str) -> PageReader | None:
-    """What reads the messages of a file that is no JSON; None for others."""
-    ending = posixpath.splitext(name)[1].lower()
-    return READERS.get(ending)
-
-
 def _name_row(payload: Any, name: str) -> str:
     """How a message that cannot be read is named: by the line of its file, or by how it begins."""
     is_row = isinstance(payload, dict) and payload.keys() == {"line"}
     return f"{posixpath.basename(name)}, line {payload['line']}" if is_row else str(payload)[:60]
-
-
-def _fold(name: str) -> str:
-    """The name of a server as it may be in the name of a file, which lacks some signs."""
-    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _guild_of(workspace: str) -> str:

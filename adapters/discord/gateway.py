@@ -28,6 +28,12 @@ def configure_endpoints(settings: Settings) -> None:
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(DiscordSettings.load(settings).gateway_url or OFFICIAL_GATEWAY)
 
 
+def silence_voice() -> None:
+    """Keep the library from warning of packages for voice, which the bot does not use, for the whole process."""
+    discord.VoiceClient.warn_nacl = False
+    discord.VoiceClient.warn_dave = False
+
+
 async def find_gateway(client: discord.Client, settings: Settings) -> None:
     """Look up the gateway of a custom API server, unless it is set. Raises discord.GatewayNotFound."""
     if DiscordSettings.load(settings).gateway_url or not is_custom_api(settings):

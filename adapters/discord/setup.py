@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import logging
 import re
 from typing import TYPE_CHECKING
 
 import aiohttp
 import discord
 
-from adapters.discord.gateway import PRIVILEGED_INTENTS, build_intents, configure_endpoints
+from adapters.discord.gateway import PRIVILEGED_INTENTS, build_intents, configure_endpoints, silence_voice
 from adapters.discord.guild.permissions import build_invite_url
 from adapters.discord.settings import DiscordSettings
 from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep, recognize_text
@@ -82,7 +81,7 @@ class DiscordSetup:
         """Who the bot is, and whether it may read messages and members. Raises BadSetting."""
         token = DiscordSettings.load(settings).bot_token.get_secret_value()
         configure_endpoints(settings)
-        logging.getLogger("discord").setLevel(logging.ERROR)  # it warns of voice, which the bot does not use
+        silence_voice()
         try:
             async with asyncio.timeout(CHECK_SECONDS), discord.Client(intents=build_intents()) as client:
                 me = await client.http.static_login(token)
@@ -91,7 +90,7 @@ class DiscordSetup:
             return [AccessCheck("failed", REFUSED, f"Reset and copy it again: {APPLICATIONS_PAGE}, Bot.")]
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
             text = f"Discord could not be asked: {type(error).__name__}."
-            return [AccessCheck("unknown", text, "Check the network.")]
+            return [AccessCheck("unknown", text, "Check the network, then run `threadlore doctor`.")]
         if not me.get("bot", False):
             return [AccessCheck("failed", "This is the token of a person.", "Programs must not act for a person.")]
         return [AccessCheck("ok", f"Discord knows the bot as {me.get('username')}."), _check_intents(application)]

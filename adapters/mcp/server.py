@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mcp.server.mcpserver import MCPServer, ResourceSecurity
+from mcp.server.mcpserver import ResourceSecurity
 
+from adapters.mcp.arguments import StrictServer
 from adapters.mcp.caller import Caller
 from adapters.mcp.derive import add_tools
 from adapters.mcp.resources import TEMPLATE, DocumentResources
@@ -22,14 +23,14 @@ INSTRUCTIONS = (
 )
 
 
-def build_server(service: AdminService, clock: Clock, token: str | None, space: str = "") -> MCPServer[Any]:
+def build_server(service: AdminService, clock: Clock, token: str | None, space: str = "") -> StrictServer:
     """A server on a service, as the subject of a token, or in a space of the terminal.
 
     With None for a token, each call brings its own in the header Authorization.
     """
     caller = Caller(service, token, space)
     tools, documents = Tools(caller, clock), DocumentResources(caller)
-    server: MCPServer[Any] = MCPServer(
+    server = StrictServer(
         "threadlore",
         instructions=INSTRUCTIONS,
         version=version("threadlore"),

@@ -16,9 +16,10 @@ from adapters.slack.connection import SocketConnection, SocketReports
 from adapters.slack.context import NAME
 from adapters.slack.events.app import build_app
 from adapters.slack.http_receiver import HttpReceiver, serving_routes
-from adapters.slack.install import installed, pages
+from adapters.slack.install import installed, pages, setup
 from adapters.slack.install.accesses import Accesses
 from adapters.slack.install.cipher import TokenCipher
+from adapters.slack.install.manifests import APPS_PAGE
 from adapters.slack.install.store import InstallationStore, StateStore
 from adapters.slack.install.withheld import Ownership
 from adapters.slack.retries import idempotent_handlers
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 CONNECTION_TASK = "slack connection"
+PLACES = {
+    name: f" (at {APPS_PAGE}, {credential.place})"
+    for name, credential in (("BOT_TOKEN", setup.BOT), ("APP_TOKEN", setup.APP), ("SIGNING_SECRET", setup.SECRET))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,9 @@ def _check_secrets(own: SlackSettings) -> None:
     needed |= {"SIGNING_SECRET": own.signing_secret} if own.mode == "http" else {"APP_TOKEN": own.app_token}
     for name, secret in needed.items():
         if not secret.get_secret_value():
-            variable = f"THREADLORE_SLACK_{name}"
-            raise SetupError(f"{variable} is not set.", hint=f"Slack in {own.mode} mode needs it: set {variable} too.")
+            variable, place = f"THREADLORE_SLACK_{name}", PLACES.get(name, "")
+            hint = f"Slack in {own.mode} mode needs it: set {variable} too{place}, or run `threadlore init`."
+            raise SetupError(f"{variable} is not set.", hint=hint)
     if own.client_id and own.bot_token.get_secret_value():
         log.warning("slack.bot_token_ignored", hint="With THREADLORE_SLACK_CLIENT_ID each installation has its own.")
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import structlog
+
 from adapters.slack.errors import BOT_TOKEN, map_connect_errors
+from adapters.slack.install.manifests import SCOPES_HINT, list_lacking_scopes
 from bot.errors import PlatformUnavailable
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from adapters.slack.workspace.users import UserDirectory
     from engine import Clock
     from engine.scheduling.supervisor import Supervisor
+
+log = structlog.get_logger(__name__)
 
 NAME = "slack"
 
@@ -44,6 +49,8 @@ async def fetch_identity(client: AsyncWebClient) -> BotIdentity:
         response = await client.auth_test()
     if not (response.get("team_id") and response.get("user_id")):
         raise PlatformUnavailable("Slack did not identify the bot.")
+    if lacking := list_lacking_scopes(response.headers):
+        log.warning("slack.scopes_missing", scopes=lacking, hint=SCOPES_HINT)
     url = str(response.get("url") or "https://app.slack.com/")
     return BotIdentity(
         team=str(response.get("team_id") or ""),

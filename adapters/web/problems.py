@@ -24,6 +24,7 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 30
+DESCRIPTION_HINT = "GET /api/v1/openapi.json describes every address and its fields."
 # Of every response. The server gives its response to an unforeseen failure outside of all middleware.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -99,17 +100,25 @@ async def _answer_error(http: Request, error: Exception) -> Response:
 async def _answer_invalid(http: Request, error: Exception) -> Response:
     first: Mapping[str, Any] = next(iter(cast("RequestValidationError", error).errors()), {})
     place = ".".join(map(str, first.get("loc", ())))
-    detail = f"{place}: {first.get('msg', 'is not valid')}"
+    detail = f"{place}: {first.get('msg', 'is not valid')}".replace(": Value error, ", ": ", 1)
     kind = "InvalidRequest"
-    return await _respond(http, Problem.named(kind, 422, detail))
+    return await _respond(http, Problem.named(kind, 422, detail, DESCRIPTION_HINT))
 
 
 async def _answer_http(http: Request, error: Exception) -> Response:
     refused = cast("HTTPException", error)
-    problem = Problem(title=str(refused.detail), status=refused.status_code, detail=str(refused.detail))
+    detail = str(refused.detail)
+    problem = Problem(title=detail, status=refused.status_code, detail=detail, hint=_advise(refused))
     response = await _respond(http, problem)
     response.headers.update(refused.headers or {})
     return response
+
+
+def _advise(refused: HTTPException) -> str:
+    """What to do about an address or a method that does not exist."""
+    if refused.status_code == 405 and (allowed := (refused.headers or {}).get("Allow")):
+        return f"This address takes {allowed}."
+    return DESCRIPTION_HINT if refused.status_code == 404 else ""
 
 
 async def _respond(http: Request, problem: Problem) -> Response:

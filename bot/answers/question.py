@@ -23,6 +23,7 @@ from bot.text.search_filters import (
     parse_search_filters,
 )
 from bot.text.speech.mentions import strip_mention
+from bot.texts import search_notices
 from engine import Filters, Question
 from engine.answers.mentions import find_mentions
 from engine.models import FilterLookup, Overview
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel, Location
-    from engine import OverviewKind, RetrievalMode
+    from engine import OverviewKind, RetrievalMode, Scope
     from engine.text.overviews.request import OverviewRequest
 
 NO_FILTERS = SearchFilters("")
@@ -146,15 +147,30 @@ async def _apply_search_filters(
     context: BotContext, location: Location, question: Question, sought: SearchFilters
 ) -> Question:
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
-    rooms = list[str]()
-    if sought.channel_ids or sought.channel_names:
-        rooms = await context.store.channels.find_rooms(
-            location.platform, location.workspace, names=sought.channel_names, ids=sought.channel_ids
-        )
-        imported = context.store.imported_spaces
-        rooms += await imported.find_rooms(location.platform, location.workspace, sought.channel_names)
+    rooms = await _find_rooms(context, location, sought)
     people = [await _person_name(context, location, person_id) for person_id in sought.person_ids]
-    return narrow_question(question, sought, frozenset(rooms), people)
+    return narrow_question(question, sought, rooms, people)
+
+
+async def describe_nothing_found(context: BotContext, request: AnswerRequest, scope: Scope, gap: str) -> str:
+    """The answer to a question for which nothing was found; it tells of channels in which nothing can be read."""
+    sought = parse_search_filters(strip_mention(request.text), request.time)
+    if gap or not (sought.channel_ids or sought.channel_names):
+        return texts.nothing_found(gap)
+    rooms = await _find_rooms(context, request.location, sought)
+    if rooms & (await context.engine_context.engine.documents.count_by_room(scope)).keys():
+        return texts.nothing_found()
+    return search_notices.describe_empty_channels(sought.channel_names)
+
+
+async def _find_rooms(context: BotContext, location: Location, sought: SearchFilters) -> frozenset[str]:
+    """The rooms of the channels that filters name."""
+    names, ids = sought.channel_names, sought.channel_ids
+    if not (names or ids):
+        return frozenset()
+    place, store = (location.platform, location.workspace), context.store
+    found = await store.channels.find_rooms(*place, names=names, ids=ids)
+    return frozenset([*found, *await store.imported_spaces.find_rooms(*place, names)])
 
 
 def _build_filter_lookup(context: BotContext, request: AnswerRequest) -> FilterLookup | None:

@@ -15,7 +15,13 @@ from bot import texts
 from bot.answers.attribution import find_graph_keys
 from bot.answers.draft import AnswerDraft, AskedQuestion, FoundEvidence, WrittenText
 from bot.answers.footer import source_urls
-from bot.answers.question import build_heading, build_question, find_channel, resolve_request_scope
+from bot.answers.question import (
+    build_heading,
+    build_question,
+    describe_nothing_found,
+    find_channel,
+    resolve_request_scope,
+)
 from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.permissions.provenance import build_provenance, can_read
@@ -200,7 +206,8 @@ class AnswerWriter:
         overheard, is_extractive = self._request.overheard, answer.is_extractive
         self._add_notices(_list_notices(answer))
         if _finds_nothing(answer):
-            self._written = replace(self._written, text=texts.nothing_found(self._asked.gap), silent=overheard)
+            text = await describe_nothing_found(self._context, self._request, self._asked.scope, self._asked.gap)
+            self._written = replace(self._written, text=text, silent=overheard)
             return
         if overview := answer.context.overview:
             self._add_notices(texts.list_span_notices(truncated=overview.truncated, since=overview.since))

@@ -113,7 +113,8 @@ def perform_ask(context: typer.Context, given: AskOptions, output: AskOutput) ->
 
     retrieval, zone_name = _build_retrieval(given), find_local_zone()
     zone = find_zone_or_utc(zone_name)
-    start, end = parse_start_time(given.since, zone), parse_end_time(given.until, zone)
+    start = parse_start_time(given.since, zone)
+    end = parse_end_time(given.until, zone)
 
     def build_request(settings: Settings) -> Ask:
         return Ask(
@@ -144,15 +145,15 @@ def _build_retrieval(given: AskOptions) -> RetrievalOptions:
 
 def parse_start_time(text: str, zone: tzinfo) -> datetime | None:
     """Parse a time, or a date as its start, in a time zone; None for an empty text. Raises typer.BadParameter."""
-    return _parse_time(text, time.min, zone)
+    return _parse_time(text, time.min, zone, "--since")
 
 
 def parse_end_time(text: str, zone: tzinfo) -> datetime | None:
     """Parse a time, or a date as its end. Otherwise as `parse_start_time`."""
-    return _parse_time(text, time.max, zone)
+    return _parse_time(text, time.max, zone, "--until")
 
 
-def _parse_time(text: str, hour: time, zone: tzinfo) -> datetime | None:
+def _parse_time(text: str, hour: time, zone: tzinfo, option: str) -> datetime | None:
     if not text:
         return None
     try:
@@ -161,4 +162,5 @@ def _parse_time(text: str, hour: time, zone: tzinfo) -> datetime | None:
             given = datetime.combine(given.date(), hour)
         return (given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(f"“{text}” is no date like 2026-05-12 or 2026-05-12T09:30.") from error
+        sentence = f"“{text}” is no date like 2026-05-12 or 2026-05-12T09:30."
+        raise typer.BadParameter(sentence, param_hint=option) from error

@@ -154,7 +154,7 @@ async def accept_estimate(screen: Screen, stream: AsyncGenerator[OperationResult
     said = [result.text for result in results if isinstance(result, Completed)]  # such as who will find it
     for result in [estimate for estimate in results if isinstance(estimate, EstimateResult)]:
         if result.files or result.messages or result.chunks:
-            screen.err.print("\n".join([*said, format_estimate(result)]), soft_wrap=True, markup=False)
+            screen.err.print("\n".join([*said, format_estimate(result)]), markup=False)
             if not (asked.yes or await asyncio.to_thread(ask_to_go_on, result)):
                 screen.err.print("Nothing was read.")
                 return False

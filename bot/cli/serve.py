@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,10 +110,15 @@ def _announce_setup(address: str, code: str) -> None:
 
 async def _serve_web(settings: Settings, clock: Clock, stop: asyncio.Event) -> None:
     """Serve the HTTP API without a platform: beside a running process, or on an engine of its own."""
+    from bot.model_setup.checks import log_problems  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
     from bot.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
+    from engine.scheduling.tasks import child_task  # noqa: PLC0415  - keeps --help fast
 
-    async with open_monitored_session(settings, clock) as (session, health):
+    async with AsyncExitStack() as stack:
+        session, health = await stack.enter_async_context(open_monitored_session(settings, clock))
+        if session.holds_data:  # otherwise the process that answers checks its models
+            await stack.enter_async_context(child_task(log_problems(settings, clock), "check models"))
         await load_door("web")(session, settings, stop, clock=clock, listening=health.expect_door("web"))
 
 

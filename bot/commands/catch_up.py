@@ -16,6 +16,8 @@ from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
 from bot.text.format import format_local, format_utc, parse_since, pluralize
 from bot.text.markdown import markdown_link, sanitize_inline
+from bot.text.speech.chat_sentences import split_sentences
+from bot.text.speech.phrases import NO_HARM, YES_NO
 from bot.text.speech.question_rules import is_small_talk
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question, Source
@@ -144,7 +146,8 @@ def _choose_conversations(weighed: Sequence[WeighedConversation]) -> list[Weighe
 def _without_small_talk(conversation: WeighedConversation) -> WeighedConversation:
     """A conversation without messages that say nothing; whole if all are such.
 
-    A short message may answer a question: what follows one directly is kept, and later all but thanks and the like.
+    A short message may answer a question: "yes" and "no" are kept, the one that follows a question directly, and later
+    all but thanks and the like.
     """
     said, has_question, is_waiting = list[Source](), False, False
     for source in conversation.sources:
@@ -152,10 +155,17 @@ def _without_small_talk(conversation: WeighedConversation) -> WeighedConversatio
         if source.number in conversation.points or not (message_time(source) and is_small_talk(text)):
             is_waiting = asks(text) or text.endswith(("?", "？"))
             has_question = has_question or is_waiting
-        elif not is_waiting and (not has_question or states_nothing(text)):
+        elif is_waiting or _says_yes_or_no(text) or (has_question and not states_nothing(text)):
+            is_waiting = False
+        else:
             continue
         said.append(source)
     return replace(conversation, sources=tuple(said)) if said else conversation
+
+
+def _says_yes_or_no(text: str) -> bool:
+    words = {word for sentence in split_sentences(text) for word in sentence.words}
+    return not YES_NO.isdisjoint(words) and NO_HARM.isdisjoint(words)
 
 
 def _message_text(source: Source) -> str:

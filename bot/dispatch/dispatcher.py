@@ -220,10 +220,10 @@ class Dispatcher:
         words = strip_mention(message.text)
         call = CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
         speech = "question" if overheard or message.uploads else classify_addressed(message.text)
-        if speech in {"thanks", "introduction"}:
-            await self._greet(message, call, speech)
-        elif not overheard and (found := parse_review_command(words)):
+        if not overheard and (found := parse_review_command(words)):
             await self._run_command(replace(call, command=found[0], words=found[1]))
+        elif speech in {"thanks", "introduction"}:
+            await self._greet(message, call, speech)
         elif not overheard and await self._explain_command(call, words):
             return
         elif not await self._reply_policy.handle_stop(message) and not await self.answer_service.answer(

@@ -133,7 +133,11 @@ def _list_chat_roles(settings: Settings, client: ModelClient, probe: WindowProbe
     if settings.vision_model:
         window = build_context_window(settings, "vision")
         models.append(("pictures", vision_model_settings(settings), "VISION", window))
-    roles = [CheckedRole(name, model, f"THREADLORE_{prefix}", window.size) for name, model, prefix, window in models]
+    inheriting = {"EXTRACTION": not settings.extraction_model, "QUERY": not settings.query_model}
+    roles = [
+        CheckedRole(name, model, f"THREADLORE_{prefix}", window.size, inheriting.get(prefix, False))
+        for name, model, prefix, window in models
+    ]
     return [_Chosen(role, partial(check_chat, client, role, probe)) for role in roles]
 
 

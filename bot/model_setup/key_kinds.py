@@ -25,6 +25,7 @@ KEY_PREFIXES = {
 }
 SAME_KEYS = {"vertex_ai_beta": "vertex_ai", "text-completion-openai": "openai", "openai_like": "openai"}
 KEY = re.compile(f"(sk-|{'|'.join(map(re.escape, KEY_PREFIXES))})" + r"[\w-]{12,}")
+ADDRESS = "This is an address: give it as that of the model's server (THREADLORE_LLM_API_BASE or --llm-api-base);"
 # Names of models without a provider, as people write them.
 MODEL_NAMES = (("claude", "anthropic"), ("gemini", "gemini"), ("gpt-", "openai"), ("o1", "openai"), ("o3", "openai"))
 
@@ -52,3 +53,20 @@ def is_foreign_key(key: str, model: str) -> bool:
     """Whether a key is known to be of another provider than the model."""
     found, needed = find_key_provider(key), find_model_provider(model)
     return bool(found and needed in KEY_PREFIXES.values() and found != needed)
+
+
+def find_name_mistake(name: str) -> str:
+    """What is in the place of the name of a model, in a sentence; empty if it may be one."""
+    if is_key(name):
+        return f"This is an API key ({find_key_provider(name) or 'of a provider'}); the model's name goes here."
+    if "://" in name:
+        return f"{ADDRESS} the model's name goes here, such as openai/qwen3."
+    return ""
+
+
+def find_foreign_key(key: str, model: str) -> str:
+    """What is wrong with a key of another provider than the model, in a sentence; empty if it may be of the same."""
+    if not is_foreign_key(key, model):
+        return ""
+    found, provider = find_key_provider(key), find_model_provider(model)
+    return f"This is a key of {found}, but {model} is of {provider}: give a key of {provider}, or another model."

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.errors import BadSetting
+from bot.model_setup.key_kinds import find_foreign_key, find_name_mistake
 from engine import ModelConfig
 from engine.llm.config import OLLAMA_PROVIDERS
 from engine.llm.traits.prefixes import EmbeddingPrefixes, find_prefixes
@@ -22,6 +23,7 @@ Role = Literal["llm", "extraction", "query", "vision"]
 # Ollama allocates memory for the whole window, and cuts longer prompts silently if it is not told the size.
 OLLAMA_DEFAULT_WINDOW = 16_384
 NO_PREFIX = "none"
+CORRECT_HINT = "Correct it in the settings, or run `threadlore init` again."
 
 
 def chat_model_settings(settings: Settings) -> ModelConfig:
@@ -35,7 +37,7 @@ def chat_model_settings(settings: Settings) -> ModelConfig:
         _read_extra(settings, "llm"),
         reasoning_effort=settings.llm_reasoning_effort,
     )
-    return _with_window(settings, model, "llm")
+    return _with_window(settings, _refuse_misplaced(model, "LLM"), "llm")
 
 
 def role_model_settings(settings: Settings, role: Literal["extraction", "query"]) -> ModelConfig:
@@ -49,14 +51,15 @@ def role_model_settings(settings: Settings, role: Literal["extraction", "query"]
         reasoning_effort=getattr(settings, f"{role}_reasoning_effort") or LOWEST,
     )
     extra = _read_extra(settings, role)
-    return _with_window(settings, replace(model, extra={**model.extra, **extra}), role)
+    model = _refuse_misplaced(replace(model, extra={**model.extra, **extra}), role.upper())
+    return _with_window(settings, model, role)
 
 
 def vision_model_settings(settings: Settings) -> ModelConfig:
     """The model that describes pictures; base URL and key as for embedding."""
     base, key = settings.vision_api_base, settings.vision_api_key.get_secret_value()
     model = replace(
-        _inherit_chat_settings(settings, settings.vision_model, base, key),
+        _refuse_misplaced(_inherit_chat_settings(settings, settings.vision_model, base, key), "VISION"),
         temperature=settings.vision_temperature,
         reasoning_effort=settings.vision_reasoning_effort or LOWEST,
         extra=_read_extra(settings, "vision"),
@@ -67,7 +70,7 @@ def vision_model_settings(settings: Settings) -> ModelConfig:
 def embedding_model_settings(settings: Settings) -> ModelConfig:
     """The embedding model; inherits base URL and key from the chat model of the same provider."""
     base, key = settings.embedding_api_base, settings.embedding_api_key.get_secret_value()
-    return _inherit_chat_settings(settings, settings.embedding_model, base, key)
+    return _refuse_misplaced(_inherit_chat_settings(settings, settings.embedding_model, base, key), "EMBEDDING")
 
 
 def embedding_prefixes(settings: Settings) -> EmbeddingPrefixes:
@@ -84,7 +87,7 @@ def embedding_prefixes(settings: Settings) -> EmbeddingPrefixes:
 def rerank_model_settings(settings: Settings) -> ModelConfig:
     """The reranking model; base URL and key as for embedding."""
     base, key = settings.rerank_api_base, settings.rerank_api_key.get_secret_value()
-    return _inherit_chat_settings(settings, settings.rerank_model, base, key)
+    return _refuse_misplaced(_inherit_chat_settings(settings, settings.rerank_model, base, key), "RERANK")
 
 
 def build_context_window(settings: Settings, role: Role = "llm") -> ContextWindow:
@@ -129,6 +132,15 @@ def _find_window(settings: Settings, model: ModelConfig, role: Role) -> tuple[st
         size = settings.ollama_num_ctx or min(known or OLLAMA_DEFAULT_WINDOW, OLLAMA_DEFAULT_WINDOW)
         return "THREADLORE_OLLAMA_NUM_CTX", size, bool(settings.ollama_num_ctx)
     return "THREADLORE_LLM_CONTEXT_TOKENS", known, False
+
+
+def _refuse_misplaced(model: ModelConfig, prefix: str) -> ModelConfig:
+    """The model. Raises BadSetting if its name is a key or an address, or if its key is of another provider."""
+    if mistake := find_name_mistake(model.model):
+        raise BadSetting(f"THREADLORE_{prefix}_MODEL: {mistake}", hint=CORRECT_HINT)
+    if not model.api_base and (mistake := find_foreign_key(model.api_key, model.model)):
+        raise BadSetting(f"THREADLORE_{prefix}_API_KEY: {mistake}", hint=CORRECT_HINT)
+    return model
 
 
 def _with_window(settings: Settings, model: ModelConfig, role: Role) -> ModelConfig:

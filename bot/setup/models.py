@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.model_setup.key_kinds import find_key_provider, find_model_provider, is_foreign_key, is_key
+from bot.model_setup.key_kinds import (
+    find_foreign_key,
+    find_key_provider,
+    find_model_provider,
+    find_name_mistake,
+    is_foreign_key,
+)
 from bot.model_setup.monthly_cost import TEAM, MonthlyCost, estimate_month, price_month
 from bot.model_setup.roles import role_model_settings
 from bot.setup.pasted import describe_secret
@@ -53,12 +59,10 @@ def fits_model(key: str, name: str, former: str) -> bool:
 
 def find_model_problem(name: str) -> str:
     """What is wrong with the name of a model, in a sentence; empty if nothing can be told from it."""
-    if is_key(name):
-        return f"This is an API key ({find_key_provider(name) or 'of a provider'}); the model's name goes here."
+    if mistake := find_name_mistake(name):
+        return mistake
     if "/" not in name and (what := describe_secret(name, load_setups().values())):
         return f"This is {what}; the model's name goes here."
-    if "://" in name:
-        return "This is an address: give it by --llm-api-base; the model's name goes here, such as openai/qwen3."
     if any(character.isspace() for character in name):
         return "The name of a model has no blanks; it looks like openai/gpt-4o-mini."
     return "" if name.isascii() else "There are characters in it that no model's name has; type it again."
@@ -73,15 +77,11 @@ def find_address_problem(address: str) -> str:
 
 def find_key_problem(key: str, name: str) -> str:
     """What is wrong with a key for a model, in a sentence; empty if nothing can be told from it."""
-    provider = find_model_provider(name)
     if any(character.isspace() for character in key) or not key.isascii():
         return "No key has such characters: copy it again, in one piece."
     if "•" in key or "..." in key or "***" in key:
         return "This is hidden or cut off: providers show a key once; create another one."
-    if is_foreign_key(key, name):
-        found = find_key_provider(key)
-        return f"This is a key of {found}, but {name} is of {provider}: give a key of {provider}, or another model."
-    return ""
+    return find_foreign_key(key, name)
 
 
 async def describe_cost(settings: Settings, checks: Sequence[ModelCheck]) -> list[str]:

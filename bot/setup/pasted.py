@@ -50,16 +50,26 @@ def find_mistake(value: str, wanted: Credential, setups: Iterable[PlatformSetup]
     """What is wrong with a cleaned value, in a sentence that says where the right one is; empty if nothing is."""
     if common := _find_common_mistake(value):
         return f"{common} {_locate(wanted)}"
+    setups = tuple(setups)
+    if found := find_misplaced(value, wanted, setups):
+        return found
+    return "" if _recognize(value, setups) else f"This is no {wanted.name}. {_locate(wanted)}"
+
+
+def find_misplaced(value: str, wanted: Credential, setups: Iterable[PlatformSetup]) -> str:
+    """What a cleaned value is, in such a sentence, if it is known to be something else; empty if it is not."""
+    setups = tuple(setups)
     found = _recognize(value, setups)
     if found is None:
-        provider = find_key_provider(value)
-        what = f"an API key of a model ({provider})" if is_key(value) else f"no {wanted.name}"
-        return f"This is {what}. {_locate(wanted)}"
+        what = f"This is an API key of a model ({find_key_provider(value)})."
+        return f"{what} {_locate(wanted)}" if is_key(value) else ""
     kind, title = found
     if kind.setting == wanted.setting:
         return ""
+    own = next((setup.title for setup in setups if wanted in setup.credentials), title)
+    right = wanted.name if own == title else f"{wanted.name} of {own}"
     hint = "" if kind.setting else f" {kind.hint}"
-    return f"This is the {kind.name} of {title}, not the {wanted.name}.{hint} {_locate(wanted)}"
+    return f"This is the {kind.name} of {title}, not the {right}.{hint} {_locate(wanted)}"
 
 
 def find_setting(value: str, setups: Iterable[PlatformSetup]) -> str:

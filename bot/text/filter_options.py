@@ -30,12 +30,13 @@ def add_filters(question: str, options: Mapping[str, str], now: datetime) -> str
 
 
 def format_filter(name: str, value: str) -> str:
-    """A filter as it stands in a question: `in:#roof`, `from:@"Ada Lovelace"`."""
+    """A filter as it stands in a question: `in:#roof`, `from:@"Ada Lovelace"`, `until:"last week"`."""
     sign = SIGNS.get(name, "")
     bare = value if value.startswith("<") else value.removeprefix(sign).replace('"', "")
-    if not sign or bare.startswith("<"):
+    if bare.startswith("<"):
         return f"{name}:{bare}"
-    quoted = bare if bare.replace("-", "").replace("_", "").isalnum() else f'"{bare}"'
+    is_word = bare.replace("-", "").replace("_", "").isalnum() if sign else " " not in bare
+    quoted = bare if is_word else f'"{bare}"'
     return f"{name}:{sign}{quoted}"
 
 
@@ -64,7 +65,11 @@ def suggest_times(typed: str, now: datetime) -> list[str]:
     months = [f"{month:%Y-%m}" for month in _last_months(today)]
     usual = ["today", "yesterday", "7d", "30d", *months, *(str(today.year - back) for back in range(3))]
     words = typed.strip()
-    own = [words] if words and words not in usual and parse_search_filters(f"after:{words}", now).since else []
+    own = (
+        [words]
+        if words and words not in usual and parse_search_filters(format_filter("after", words), now).since
+        else []
+    )
     return own + [month for month in usual if month.startswith(words.casefold())]
 
 

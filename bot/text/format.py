@@ -14,7 +14,7 @@ from babel.numbers import format_decimal
 
 from bot.i18n import N_, get_language, gettext, ngettext
 from engine.errors import InvalidQuestion
-from engine.text.time_spans import parse_leading_period, parse_time_span
+from engine.text.time_spans import parse_only_period
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,13 +130,11 @@ def _parse_ago(text: str, now: datetime) -> datetime | None:
 
 def _parse_named(text: str, now: datetime) -> datetime | None:
     """The start of the one time that words name, as those of a question do: "yesterday", "letzte Woche", "12 mai"."""
-    words = text.split()
-    span, rest = parse_time_span(words, now)
-    if rest or ":" in text or not span.since:
+    named = None if ":" in text or _AGO.fullmatch(text) else parse_only_period(text.split(), now)
+    try:
+        return named[0].astimezone(UTC) if named else None
+    except OverflowError:  # the first day of the calendar, east of UTC
         return None
-    lengths = [parse_leading_period(words[at:], now)[0] for at in range(len(words))]
-    first = next(at for at, length in enumerate(lengths) if length)
-    return span.since if first + lengths[first] == len(words) else None
 
 
 def _parse_iso_time(text: str, now: datetime) -> datetime | None:

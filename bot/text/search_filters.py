@@ -68,6 +68,7 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
     as_of, text = find_as_of(text, now)
     for found in _FILTER.finditer(text):
         name, value = found[1].casefold(), found[2]
+        words = value.strip('"')  # of a time
         if name == "in" and (match := _CHANNEL.fullmatch(value)):
             channels.append((match[1] or "", match[2] or ""))
         elif name == "from" and (match := _PERSON.fullmatch(value)):
@@ -76,13 +77,13 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
             only_files = True
         elif name == "filter" and value.casefold() == "none":
             only_these = True
-        elif name in {"after", "since"} and (period := parse_period(value, now)):
+        elif name in {"after", "since"} and (period := parse_period(words, now)):
             since = max(since or period[0], period[0])
-        elif name in {"before", "until"} and (period := parse_period(value, now)):
+        elif name in {"before", "until"} and (period := parse_period(words, now)):
             end = max(period[0], _FIRST) - MOMENT if name == "before" else period[1]
             until = min(until or end, end)
         elif name == "as-of":
-            given = parse_as_of(value, now)
+            given = parse_as_of(words, now)
             as_of = min(as_of or given, given)
         else:
             continue

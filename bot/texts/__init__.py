@@ -12,6 +12,7 @@ from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyReque
 from bot.i18n import N_, gettext, list_translations
 from bot.text.format import format_list, format_local, pluralize
 from bot.text.markdown import sanitize_inline
+from bot.texts.search_notices import NOTHING_IN_CHANNEL
 from engine.errors import (
     BadModelSettings,
     CorrectionChanged,
@@ -74,7 +75,7 @@ _NOTHING_FOUND_YET = {
 NO_DECISION = N_("I found no decision in what I looked through.")
 NO_OPEN_QUESTION = N_("I found no open question in what I looked through.")
 NOTHING_NEW = N_("I found nothing to report in what I looked through.")
-_NOTHING_FOUND_SENTENCES = (NOTHING_FOUND, NO_DECISION, NO_OPEN_QUESTION, NOTHING_NEW)
+_NOTHING_FOUND_SENTENCES = (NOTHING_FOUND, NOTHING_IN_CHANNEL, NO_DECISION, NO_OPEN_QUESTION, NOTHING_NEW)
 ONLY_NEWEST = N_("That was too much to process at once, so this covers only the newest part.")
 ONLY_SINCE = N_("This covers what was written since {day}. For more, name a period, such as “this year”.")
 REBUILDING = N_("I'm rebuilding my index, so this answer may miss something. Ask again later.")

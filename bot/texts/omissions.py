@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MAX_NAMED = 5
 REASONS = (
     N_("it cannot be read, or is damaged"),
+    N_("it is data, not text"),
     N_("it is encrypted"),
     N_("it is a signature"),
     N_("it holds a picture"),

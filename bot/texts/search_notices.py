@@ -16,6 +16,8 @@ from bot.text.markdown import sanitize_inline
 from engine.llm.offline.quoting.notices import match_closest, match_corrections
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from engine.models import InferredFilters
 
 CLOSEST = N_("Nothing I can use here says this outright. The closest I found:")
@@ -27,6 +29,12 @@ SEARCHED_WITH = N_(
     "I searched with {filters}, as the question seems to say. Add `filter:none` to a question to search without that."
 )
 NOTHING_MATCHED = N_("Nothing was found with {filters}, so I searched without.")
+NOTHING_IN_CHANNEL = N_("Nothing that can be read here is in the channel that the question names.")
+CHECK_NAME = N_("Check the name {channels}.")
+WHEN_SEARCHED = N_(
+    "What is in a private channel is found there and, by its members, in private answers; any other channel is "
+    "searched once I read it."
+)
 
 
 def translate_lead(text: str) -> str:
@@ -79,3 +87,13 @@ def describe_inferred_filters(inferred: InferredFilters) -> str:
     tokens += ["has:file"] if inferred.only_files else []
     shown = sanitize_inline(" ".join(tokens).replace("`", "'"))
     return gettext(SEARCHED_WITH if inferred.found else NOTHING_MATCHED).format(filters=f"`{shown}`")
+
+
+def describe_empty_channels(names: Iterable[str]) -> str:
+    """The answer to a question that names channels in which nothing can be read; `names`: those that were typed.
+
+    It is the same for a channel that does not exist as for one that the readers of the answer may not read.
+    """
+    shown = ", ".join(f"`#{sanitize_inline(name.replace('`', chr(39)))}`" for name in sorted(names))
+    check = [gettext(CHECK_NAME).format(channels=shown)] if shown else []
+    return " ".join([gettext(NOTHING_IN_CHANNEL), *check, gettext(WHEN_SEARCHED)])

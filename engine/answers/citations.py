@@ -148,26 +148,31 @@ class CitationRewriter(StreamRewriter):
         content, before = self.buffer[opening.end() : edge.start()], self.buffer[at : self.skip_spaces(at)]
         if content in DROPPED_MARKS:
             return RewriteStep(edge.end(), before + self.render_citations("", []))
-        if self.copied.has_bracket(content):
-            return self.rewrite_copied(at, opening, edge, final=final)
         cited = self.parse_numbers(content)
+        if edge.end() == len(self.buffer) and not final and self.copied.has_bracket(content):
+            return None
+        is_link = self.buffer.startswith("(", edge.end())
+        if self.copied.has_bracket(content, is_given=bool(cited) and not is_link):
+            return self.rewrite_copied(at, opening, edge)
         if cited is None:
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
+        return self.rewrite_cited(at, opening, edge, cited, final=final)
+
+    def rewrite_cited(
+        self, at: int, opening: re.Match[str], edge: re.Match[str], cited: list[int], *, final: bool
+    ) -> RewriteStep | None:
+        """Rewrite a bracket with a list of numbers, of which those in `cited` were given."""
         if not final and self.depends_on_rest(at, opening, edge, cited):
             return None
         if other := self.find_other_meaning(at, opening, edge):
             return RewriteStep(edge.end(), other)
-        end = edge.end()
+        before, end = self.buffer[at : self.skip_spaces(at)], edge.end()
         if len(cited) == 1 and (found := RANGE_TAIL.match(self.buffer, end)) and int(found[1]) in self.given_numbers:
             cited, end = self.list_given([(cited[0], max(cited[0], int(found[1])))]), found.end()
         return RewriteStep(end, self.render_citations(before, cited))
 
-    def rewrite_copied(
-        self, at: int, opening: re.Match[str], edge: re.Match[str], *, final: bool
-    ) -> RewriteStep | None:
+    def rewrite_copied(self, at: int, opening: re.Match[str], edge: re.Match[str]) -> RewriteStep:
         """Write a quoted bracket in parentheses, because a reader takes plain ones for a citation; a link stays one."""
-        if edge.end() == len(self.buffer) and not final:
-            return None
         if self.buffer.startswith("(", edge.end()):
             return RewriteStep(opening.end(), self.buffer[at : opening.end()])
         before, content = self.buffer[at : self.skip_spaces(at)], self.buffer[opening.end() : edge.start()]

@@ -36,6 +36,7 @@ NO_OCR = "no program reads pictures here"
 WITHOUT_WORDS = "the pictures before hold no words"
 SIGNATURE = "it is a signature"
 IS_PICTURE = "it holds a picture"
+IS_DATA = "it is data, not text"
 DAMAGED = "it cannot be read, or is damaged"
 ABSENT = "it is missing from the file"
 PIECE_SIZE = MIB  # bytes that are read at once

@@ -152,6 +152,10 @@ class EngineMaintenance:
         """Documents of all spaces that are not completely indexed yet."""
         return await self._ledger.work.count_pending_documents()
 
+    async def count_stale(self) -> int:
+        """Entries of the indexes of all spaces that are to be made or renewed."""
+        return await self._ledger.stale_keys.count()
+
     async def retry(self, key: str = "") -> int:
         """Retry failed work of one document, or of all; returns the number of documents."""
         return await self._worker.wake_after(self._ledger.work.retry_documents(key))

@@ -40,9 +40,10 @@ _DONE = (
 )
 _ASKED = r"(?:say|write|post|share|report|said|written|posted|shared|reported|been saying|been writing)\b"
 _WRITINGS = r"(?:messages|posts|comments|remarks)"
-_ENDS = r"(?= (?:about|in|on|from|since|last|this|yesterday|today|here)\b|[?.!]|$)"
+_ENDS = r"(?= (?:about|in|on|from|since|last|this|yesterday|today|here|\S{1,8} \S{1,8} ago)\b|[?.!]|$)"
 _OTHER_ENDS = (
-    r"(?= (?:la|le|a|o|el|este|esta|cette|hier|ayer|ontem|hoy|hoje|desde|depuis|sobre|sur|en|em|no|na)\b|[?.!]|$)"
+    r"(?= (?:la|le|a|o|el|este|esta|cette|hier|ayer|ontem|hoy|hoje|desde|depuis|sobre|sur|en|em|no|na"
+    r"|hace|há|faz|il y a)\b|[?.!]|$)"
 )
 _CLAUSES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -66,7 +67,7 @@ _AND = re.compile(r",| (?:and|und|et|&) ", re.IGNORECASE)
 _IN_CHANNEL = re.compile(r"\bin (?:the (?:channel )?)?#([^\W_][\w-]{0,79})", re.IGNORECASE)
 _LATELY = re.compile(
     r"\b(?:since \S{1,20}(?: \S{1,20})?|(?:in |over )?(?:the )?(?:last|past|this) (?:\d{1,4} )?\S{1,20}|yesterday|"
-    r"today)[\s?.!]{0,5}$",
+    r"today|\S{1,8} \S{1,8} ago)[\s?.!]{0,5}$",
     re.IGNORECASE,
 )
 _SUMMARY_PHRASE = "what was said"

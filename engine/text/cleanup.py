@@ -7,6 +7,10 @@ import re
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters except tab and newline, byte order marks, and code points that are not characters.
 _UNWANTED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufeff\ufdd0-\ufdef\ufffe\uffff]")
+# What sets colors, characters and titles in a terminal, as logs have it.
+_TERMINAL = re.compile(
+    r"\x1b(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[()*+][0-9A-Z]|[=>78])"
+)
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _TRAILING = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 _GAPS = re.compile(r"\n{3,}")
@@ -35,7 +39,9 @@ def shorten_name(name: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Remove control characters; join surrogate pairs and replace lone surrogates."""
+    """Remove control characters and codes of terminals; join surrogate pairs and replace lone surrogates."""
+    if "\x1b" in text:
+        text = _TERMINAL.sub("", text)
     if _SURROGATES.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNWANTED.sub("", text)

@@ -1,11 +1,11 @@
-"""Parse time spans in questions: "since Monday", "last week", "in May", "2026-05-12". Pure.
+"""Parse time spans in questions: "since Monday", "last week", "3 days ago", "in May", "2026-05-12". Pure.
 
 Days begin at midnight in the time zone of `now`: that of the person who asks. The results are in UTC.
 """
 
 from __future__ import annotations
 
-from calendar import monthrange
+from calendar import isleap, monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
@@ -44,7 +44,9 @@ _DAYS_BACK = {
 }
 _UNITS = {
     **dict.fromkeys(("hour", "hours", "stunde", "stunden", "hora", "horas", "heure", "heures"), timedelta(hours=1)),
-    **dict.fromkeys(("day", "days", "tag", "tage", "tagen", "día", "días", "jour", "jours"), timedelta(days=1)),
+    **dict.fromkeys(
+        ("day", "days", "tag", "tage", "tagen", "día", "días", "dia", "dias", "jour", "jours"), timedelta(days=1)
+    ),
     **dict.fromkeys(
         ("week", "weeks", "woche", "wochen", "semana", "semanas", "semaine", "semaines"), timedelta(weeks=1)
     ),
@@ -52,9 +54,21 @@ _UNITS = {
         ("month", "months", "monat", "monate", "monaten", "mes", "meses", "mois", "mês"), timedelta(days=30)
     ),
     **dict.fromkeys(
-        ("year", "years", "jahr", "jahre", "año", "años", "année", "an", "ans", "ano", "anos"), timedelta(days=365)
+        ("year", "years", "jahr", "jahre", "jahren", "año", "años", "année", "an", "ans", "ano", "anos"),
+        timedelta(days=365),
     ),
 }
+_NUMBERS = _index_words(
+    "zero a/an/one two three four five six seven eight nine ten eleven twelve",
+    "null ein/einem/einer zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "cero un/una/uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "zéro un/une deux trois quatre cinq six sept huit neuf dix onze douze",
+    "zero um/uma dois/duas três quatro cinco seis sete oito nove dez onze doze",
+)
+_AGO = word_set("ago atrás")
+# In Spanish and Portuguese also with `_AGO` behind it: "há 3 dias atrás".
+_BEFORE_AGO = (("vor",), ("hace",), ("há",), ("faz",), ("il", "y", "a"))
+_SINCE_AGO = (("seit",), ("depuis",))  # "seit drei Tagen": until now
 # One word for a week, month or year, which other languages name by two.
 _UNSPACED = {
     "先週": ("last", "week"),
@@ -73,6 +87,7 @@ _THIS = word_set("this diese diesen dieser dieses esta este cette ce cet nesta n
 _SINCE = word_set("since seit desde depuis from ab after nach")
 _UNTIL = word_set("until till to bis hasta")
 _AROUND = word_set("in on during im am en el la le of the der die den du em na no")
+_LEADING = _AROUND | _SINCE | word_set("dem les o a os as")  # before a time that is all there is
 _OF = word_set("de of d")  # between a day, its month and its year
 _WEEKEND = word_set("weekend wochenende week-end")
 _PARTS = word_set(
@@ -81,6 +96,8 @@ _PARTS = word_set(
 _WEEK, _MONTH, _DAY = timedelta(weeks=1), timedelta(days=30), timedelta(days=1)
 _LEAP_YEARS = 8  # within which every day of a year exists once
 _SHORT = 4  # digits of a year
+_LONG = 8  # digits of a number
+_MOST_AGO = timedelta(days=365_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +144,32 @@ def parse_leading_period(words: Sequence[str], now: datetime) -> tuple[int, tupl
     return _parse_period(words[:5], datetime.combine(now.date(), time.min, now.tzinfo), now)
 
 
+def parse_only_period(words: Sequence[str], now: datetime) -> tuple[datetime, datetime] | None:
+    """The first and last instant of the one time that lower-case words name, such as "in May" or "the last week".
+
+    None of words that name no time, more than one, or only an end, such as "until Friday".
+    """
+    for at, word in enumerate(words):
+        length, found = parse_leading_period(words[at:], now)
+        if length:
+            return found if length == len(words) - at else None
+        if word not in _LEADING:
+            break
+    return None
+
+
 def _make_span(since: datetime | None, until: datetime | None, now: datetime) -> TimeSpan:
     """The span between two local times, in UTC; its end is open unless it is in the past."""
-    since, until = since and since.astimezone(UTC), until and until.astimezone(UTC)
+    since, until = since and _to_utc(since), until and _to_utc(until)
     return TimeSpan(since, until if until is None or until < now.astimezone(UTC) else None)
+
+
+def _to_utc(instant: datetime) -> datetime:
+    """The instant in UTC; where the calendar lacks it, as the first one of Auckland, the nearest that it has."""
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC) if instant.year == 1 else datetime.max.replace(tzinfo=UTC)
 
 
 def _pop_bound_word(rest: list[str]) -> str:
@@ -144,9 +183,60 @@ def _pop_bound_word(rest: list[str]) -> str:
     return ""
 
 
+def find_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime] | None:
+    """The number of lower-case words at the beginning such as "three weeks ago", and the day or hour that they name."""
+    found = _read_ago(words, now.replace(minute=0, second=0, microsecond=0))
+    return (found[0], found[1]) if found else None
+
+
+def _read_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime, timedelta] | None:
+    """The number of words that name a time by its distance, the same time so long ago, and the unit."""
+    before = next((each for each in (*_BEFORE_AGO, *_SINCE_AGO) if tuple(words[: len(each)]) == each), ())
+    at = len(before)
+    number, unit, after = [*words[at : at + 3], "", "", ""][:3]
+    if unit not in _UNITS or not (before or after in _AGO) or not (number in _NUMBERS or number.isdecimal()):
+        return None
+    count = _NUMBERS[number] if number in _NUMBERS else int(number[:_LONG])
+    if count > _MOST_AGO // _UNITS[unit]:
+        return None
+    return at + 2 + (after in _AGO), _go_back_units(now, count, _UNITS[unit]), _UNITS[unit]
+
+
+def _go_back_units(now: datetime, count: int, unit: timedelta) -> datetime:
+    """The time so many hours, days, weeks, months or years before; of a shorter month its last day."""
+    if unit < _DAY:
+        return _go_back(now, count * unit).astimezone(now.tzinfo)
+    if unit <= _WEEK:
+        return now - count * unit
+    year, month = divmod(now.year * 12 + now.month - 1 - count * (1 if unit == _MONTH else 12), 12)
+    return now.replace(year=year, month=month + 1, day=min(now.day, monthrange(year, month + 1)[1]))
+
+
+def _parse_ago(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime, datetime]] | None:
+    """The number of words such as "three weeks ago", and the ends of that hour, day, calendar week, month or year."""
+    found = _read_ago(words, now)
+    if found is None:
+        return None
+    length, then, unit = found
+    start = then.replace(minute=0, second=0, microsecond=0)
+    if unit >= _DAY:
+        start = start.replace(hour=0)
+    if unit == _WEEK:
+        start -= start.weekday() * _DAY
+    elif unit > _WEEK:
+        start = start.replace(day=1) if unit == _MONTH else start.replace(month=1, day=1)
+    if tuple(words[:1]) in _SINCE_AGO:
+        return length, (start, now)
+    if unit < _DAY:
+        return length, (start, _go_back(start, -unit) - timedelta(microseconds=1))
+    days = monthrange(start.year, start.month)[1] if unit == _MONTH else 366 if isleap(start.year) else 365
+    return length, (start, start + (unit if unit <= _WEEK else days * _DAY) - timedelta(microseconds=1))
+
+
 def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
     """The number of words that name a time, and its first and last instant; None of words that name no such time."""
     first, second, third = [*words[:3], "", "", ""][:3]
+    first = first.removeprefix("l'").removeprefix("l’")  # "l'année dernière"
     if third in _UNITS and {first, second} & _LAST:
         number = first if second in _LAST else second
         if number.isdecimal():
@@ -156,7 +246,7 @@ def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple
     word, unit = _UNSPACED.get(first) or ((second, first) if second in _BEFORE else (first, second))
     if unit in _UNITS and word in _BEFORE | _LAST | _THIS:
         return 1 + (first not in _UNSPACED), _unit_range(unit, today, now, last=word not in _THIS)
-    if found := _parse_part_of_week(first, second, today):
+    if found := _parse_ago(words, now) or _parse_part_of_week(first, second, today):
         return found
     day = _parse_day(first, today)
     if day is None:

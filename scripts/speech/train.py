@@ -1,7 +1,8 @@
 """Learn what a message to the bot is, from `examples/`: `python -m scripts.speech.train`.
 
 Logistic regression over the named features of a message (`bot.text.speech.kinds`), by stochastic gradient descent with
-a step for each feature. What is rare or weighs little is left out. The result is the same on every machine.
+a step for each feature; the weights after the last epochs are averaged. What is rare or weighs little is left out. The
+result is the same on every machine.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
     from scripts.speech.messages import Example
 
-MIN_COUNT = 5  # examples that have a feature
-EPOCHS = 4
+MIN_COUNT = 6  # examples that have a feature
+EPOCHS = 6
+AVERAGED = 3  # last epochs, whose weights are averaged
 RATE = 0.5  # of learning
 DECAY = 2e-5
 CERTAIN = 0.02  # error from which an example teaches something
-MIN_WEIGHT = 80  # hundredths by which the weights of a feature differ between kinds
+MIN_WEIGHT = 100  # hundredths by which the weights of a feature differ between kinds
 SEED = 1
 
 
@@ -45,19 +47,19 @@ def main() -> None:
 
 
 def make_all() -> list[Example]:
-    """The examples of all languages, always the same ones."""
-    random = Random(SEED)
-    return [each for language in read_languages() for each in make_examples(language, random)]
+    """The examples of all languages, always the same ones; those of a language depend on no other language."""
+    return [
+        each for language in read_languages() for each in make_examples(language, Random(f"{SEED} {language.name}"))
+    ]
 
 
 def make_all_mentions() -> list[Example]:
     """The examples of messages that mention the bot, of all languages, always the same ones."""
-    random = Random(SEED)
     spoken = {language.name: language for language in read_languages()}
     return [
         each
         for language in read_languages(MENTIONING)
-        for each in make_mentions(language, spoken[language.name], random)
+        for each in make_mentions(language, spoken[language.name], Random(f"{SEED} {language.name}"))
     ]
 
 
@@ -91,10 +93,10 @@ def _name_all(text: str) -> set[str]:
 def _descend(rows: Sequence[np.ndarray], kinds: Sequence[int], shape: tuple[int, int]) -> np.ndarray:
     """Weights of features, and the bias, for each kind; `shape`: the numbers of features and kinds."""
     features, columns = shape
-    learned = np.zeros((features + 1, columns))
+    learned, total = np.zeros((features + 1, columns)), np.zeros((features + 1, columns))
     steps = np.full((features + 1, 1), 1e-2)
     order = np.random.default_rng(SEED)
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
         for example in order.permutation(len(rows)):
             row, share = rows[example], 1 / np.sqrt(len(rows[example]) + 1)
             sums = learned[row].sum(axis=0) * share + learned[-1]
@@ -108,7 +110,9 @@ def _descend(rows: Sequence[np.ndarray], kinds: Sequence[int], shape: tuple[int,
             learned[row] -= RATE * slope / np.sqrt(steps[row])
             steps[-1] += (error**2).sum()
             learned[-1] -= RATE * error / np.sqrt(steps[-1])
-    return learned
+        if epoch >= EPOCHS - AVERAGED:
+            total += learned
+    return total / AVERAGED
 
 
 if __name__ == "__main__":

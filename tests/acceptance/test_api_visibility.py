@@ -93,6 +93,7 @@ async def test_channels_are_named_over_http_as_in_the_chat(live: LiveBot[Any]) -
     assert hidden.status_code == unknown.status_code
 
 
+@pytest.mark.long
 async def test_a_fact_is_added_over_http_where_its_person_may_post(live: LiveBot[Any]) -> None:
     town = live.town
     square, cellar = town.add_channel("square", "ada bob"), town.add_channel("cellar", "ada", "private")

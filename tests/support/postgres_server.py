@@ -67,7 +67,7 @@ class PostgresServer:
     def create_database(self, template: str = TEMPLATE) -> str:
         """The name of a new database with the content of `template`, which nobody may be connected to."""
         name = f"test_{uuid.uuid4().hex}"
-        self._run("CREATE DATABASE {} TEMPLATE {}", name, template)
+        self._run("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)  # half the time of a logged one
         return name
 
     def ensure_template(self, name: str, fill: Callable[[str], None]) -> None:

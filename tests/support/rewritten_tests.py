@@ -1,4 +1,4 @@
-"""Assertions of test modules, rewritten once for all workers: to rewrite those of all takes each 20 seconds."""
+"""Assertions of test modules, rewritten by several processes: to rewrite those of all takes 20 seconds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ from _pytest.assertion import rewrite
 HASH = slice(8, 16)  # where a compiled module holds the hash of its source
 
 
-def rewrite_share(config: pytest.Config) -> None:
-    """Rewrite this worker's share of the modules that changed, into the files where all workers look for them."""
-    shares = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if shares == 1 or sys.dont_write_bytecode:
+def rewrite_modules(config: pytest.Config, processes: int) -> None:
+    """Rewrite the modules that changed, into the files where the collection looks for them."""
+    if processes == 1 or sys.dont_write_bytecode:
         return
-    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
-    for module in [*list_modules(config)][number % shares :: shares]:
-        rewrite_module(module, config)
+    children = [fork_rewriter(config, number, processes) for number in range(processes)]
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def fork_rewriter(config: pytest.Config, number: int, shares: int) -> int:
+    """The number of a new process that rewrites a share of the modules."""
+    if child := os.fork():
+        return child
+    try:
+        for module in [*list_modules(config)][number::shares]:
+            rewrite_module(module, config)
+    finally:
+        os._exit(0)  # whatever is not rewritten now is when it is collected
 
 
 def list_modules(config: pytest.Config) -> Iterator[Path]:

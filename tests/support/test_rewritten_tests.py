@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _pytest.assertion import rewrite
 
-from tests.support.rewritten_tests import rewrite_module, rewrite_share
+from tests.support.rewritten_tests import rewrite_module, rewrite_modules
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +26,12 @@ def test_a_module_is_rewritten_once_and_again_when_it_changes(tmp_path: Path, py
     assert rewrite._read_pyc(module, kept) is not None
 
 
-def test_workers_share_the_modules(
+def test_processes_share_the_modules(
     tmp_path: Path, pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     modules = [tmp_path / f"test_{name}.py" for name in "abc"]
     for module in modules:
         module.write_text("assert 1\n")
     monkeypatch.setattr(pytestconfig, "args", [str(tmp_path)])
-    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw1")
-    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
-    rewrite_share(pytestconfig)
-    assert [rewrite_module(module, pytestconfig) for module in modules] == [True, False, True]
+    rewrite_modules(pytestconfig, 2)
+    assert [rewrite_module(module, pytestconfig) for module in modules] == [False, False, False]

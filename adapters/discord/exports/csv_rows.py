@@ -6,7 +6,8 @@ import csv
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, find_slashed_order, invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, invent_id, type_of
+from adapters.discord.exports.times import parse_time, snowflake_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
 MAX_CELL = 1_000_000  # characters
 
 
-def read_payloads(open_lines: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:
+def read_payloads(
+    open_lines: Callable[[], Iterable[str]], first: int, slashed: tuple[str, ...]
+) -> Iterator[Mapping[str, Any]]:
     """The messages; one that cannot be read is an object that says its `line` alone, so that it is named.
 
-    `first`: the position of the first one in its channel.
+    `first`: the position of the first one in its channel. `slashed`: the formats of dates with slashes.
     """
-    csv.field_size_limit(MAX_CELL)
-    slashed = find_slashed_order(row.get("Date") or "" for row, _ in _read_rows(open_lines()))
     for number, (row, line) in enumerate(_read_rows(open_lines()), first):
         try:
             yield _build(row, number, slashed)
@@ -28,8 +29,14 @@ def read_payloads(open_lines: Callable[[], Iterable[str]], first: int) -> Iterat
             yield {"line": line}
 
 
+def read_times(lines: Iterable[str]) -> Iterator[str]:
+    """The times of the messages as they are written."""
+    return (row.get("Date") or "" for row, _ in _read_rows(lines))
+
+
 def _read_rows(lines: Iterable[str]) -> Iterator[tuple[Mapping[str, str | None], int]]:
     """The rows with the numbers of their last lines; an empty one for what cannot be read."""
+    csv.field_size_limit(MAX_CELL)
     at = 0
 
     def count_lines() -> Iterator[str]:
@@ -53,11 +60,13 @@ def _read_rows(lines: Iterable[str]) -> Iterator[tuple[Mapping[str, str | None],
 def _build(row: Mapping[str, str | None], number: int, slashed: tuple[str, ...]) -> Mapping[str, Any]:
     """A message as in JSON. Raises ValueError."""
     time, author = parse_time(row.get("Date") or "", slashed), row.get("Author") or ""
-    addresses = filter(None, (row.get("Attachments") or "").split(","))
+    addresses = [address for address in (row.get("Attachments") or "").split(",") if address]
+    content = row.get("Content") or ""
     return {
         "id": snowflake_at(time, number),
         "timestamp": time.isoformat(),
-        "content": row.get("Content") or "",
+        "type": type_of(content, addresses),
+        "content": content,
         "author": {"id": row.get("AuthorID") or invent_id(author), "name": author},
         "attachments": list(map(attachment_at, addresses)),
     }

@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from adapters.common.open_tags import VOID_TAGS, MessagePage
-from adapters.discord.exports.identity import attachment_at, time_of_snowflake
+from adapters.discord.exports.identity import attachment_at
+from adapters.discord.exports.times import time_of_snowflake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -112,6 +113,15 @@ def _find_role(classes: str) -> str:
     return next((role for sign, role in ROLES if sign in classes), "")
 
 
-def read_payloads(open_chunks: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:  # noqa: ARG001 - messages have ids
+def read_payloads(
+    open_chunks: Callable[[], Iterable[str]],
+    first: int,  # noqa: ARG001 - messages have ids
+    slashed: tuple[str, ...],  # noqa: ARG001
+) -> Iterator[Mapping[str, Any]]:
     """The messages of a page that is read in pieces."""
     return ChatPage().read(open_chunks())
+
+
+def read_times(chunks: Iterable[str]) -> Iterable[str]:  # noqa: ARG001 - ids say the times
+    """No times."""
+    return ()

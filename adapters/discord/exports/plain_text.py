@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.exports.identity import attachment_at, find_slashed_order, invent_id, parse_time, snowflake_at
+from adapters.discord.exports.identity import attachment_at, invent_id, type_of
+from adapters.discord.exports.times import parse_time, snowflake_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,19 +21,27 @@ ATTACHMENTS, SKIPPED = "{Attachments}", frozenset({"{Reactions}"})
 SECTION = re.compile(r"\{(?:Attachments|Embed|Stickers|Inline Emojis|Reactions)\}")
 
 
-def read_payloads(open_lines: Callable[[], Iterable[str]], first: int) -> Iterator[Mapping[str, Any]]:
+def read_times(lines: Iterable[str]) -> Iterator[str]:
+    """The times of the messages as they are written."""
+    return (match["time"] for match in map(HEAD.match, lines) if match)
+
+
+def read_payloads(
+    open_lines: Callable[[], Iterable[str]], first: int, slashed: tuple[str, ...]
+) -> Iterator[Mapping[str, Any]]:
     """The messages as in JSON. What is before the first and after the last one is between rules, and left out.
 
-    `first`: the position of the first one in its channel. A message whose time cannot be read is an empty object.
+    `first`: the position of the first one in its channel. `slashed`: the formats of dates with slashes. A message
+    whose time cannot be read is an empty object.
     """
-    slashed = find_slashed_order(match["time"] for match in map(HEAD.match, open_lines()) if match)
     head: tuple[datetime, str] | None = None
     body: list[str] = [""]
     number, form = first, ""
     for line in (text.rstrip("\r\n") for text in open_lines()):
-        begun, shown = _read_head(line, slashed), _form_of(line)
+        is_apart = body[-1:] == [""]  # as each head is
+        begun, shown = _read_head(line, slashed) if is_apart else None, _form_of(line)
         form = form or shown
-        is_unreadable = begun is None and bool(shown) and shown == form and body[-1:] == [""]
+        is_unreadable = begun is None and bool(shown) and shown == form and is_apart
         if begun is None and not is_unreadable:
             body.append(line)
             continue
@@ -78,10 +87,12 @@ def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapp
             addresses += [line] if line.strip() else []
         elif section not in SKIPPED:
             words.append(line)
+    content = "\n".join(words).strip()
     return {
         "id": snowflake_at(time, number),
         "timestamp": time.isoformat(),
-        "content": "\n".join(words).strip(),
+        "type": type_of(content, addresses),
+        "content": content,
         "author": {"id": invent_id(author), "name": author},
         "attachments": list(map(attachment_at, addresses)),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -12,19 +11,26 @@ import aiohttp
 
 from adapters.slack.clients import ClientFactory
 from adapters.slack.errors import APP_TOKEN, BOT_TOKEN, SLACK_ERRORS, map_connect_errors
+from adapters.slack.install.manifests import (
+    APPS_PAGE,
+    HTTP_MANIFEST,
+    MANIFESTS,
+    SCOPES_HINT,
+    list_lacking_scopes,
+    read_manifest,
+)
 from adapters.slack.settings import SlackSettings
 from bot.errors import PlatformError, SetupError
 from bot.platform.setups import AccessCheck, AppVariant, Credential, RecognizedText, SetupStep, recognize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable
 
     from slack_sdk.web.async_client import AsyncWebClient
 
     from bot.settings import Settings
 
 CHECK_SECONDS = 10.0  # for one call
-APPS_PAGE = "https://api.slack.com/apps"
 APP = Credential(
     "slack_app_token",
     "app-level token",
@@ -43,8 +49,6 @@ SECRET = Credential(
     "32 digits and letters from a to f",
     "Basic Information, App Credentials: Signing Secret",
 )
-MANIFESTS = {"free": "manifest-free.json", "agent": "manifest.json"}
-HTTP_MANIFEST = "manifest-http.json"
 NOT_USED = "Threadlore does not use it."
 KINDS: tuple[tuple[str, RecognizedText], ...] = (
     (r"xapp-.*", RecognizedText("app-level token (xapp-)", APP.setting)),
@@ -60,13 +64,6 @@ KINDS: tuple[tuple[str, RecognizedText], ...] = (
     (r"https://hooks\.slack\.com/.*", RecognizedText("address of a webhook", hint=NOT_USED)),
     (r"https://\S*slack\.com/.*", RecognizedText("address of a page", hint=NOT_USED)),
 )
-
-
-def read_manifest(name: str) -> dict[str, object]:
-    """A manifest of the package."""
-    text = resources.files("adapters.slack").joinpath(name).read_text(encoding="utf-8")
-    manifest: dict[str, object] = json.loads(text)
-    return manifest
 
 
 def build_creation_url(name: str) -> str:
@@ -130,9 +127,11 @@ async def _ask(check: Awaitable[list[AccessCheck]]) -> list[AccessCheck]:
             return await check
     except SetupError as error:
         return [AccessCheck("failed", str(error), error.hint)]
-    except (PlatformError, *SLACK_ERRORS) as error:
-        reason = str(error) or f"{type(error).__name__}."
-        return [AccessCheck("unknown", f"Slack could not be asked: {reason}", "Check the network.")]
+    except PlatformError as error:
+        return [AccessCheck("unknown", str(error), "Check the network, then run `threadlore doctor`.")]
+    except SLACK_ERRORS as error:
+        text = f"Slack could not be asked: {type(error).__name__}."
+        return [AccessCheck("unknown", text, "Check the network, then run `threadlore doctor`.")]
 
 
 async def _check_bot(web: AsyncWebClient) -> list[AccessCheck]:
@@ -140,9 +139,8 @@ async def _check_bot(web: AsyncWebClient) -> list[AccessCheck]:
         answer = await web.auth_test()
     name, team = str(answer.get("user") or ""), str(answer.get("team") or "")
     found = [AccessCheck("ok", f"Slack knows the bot as @{name} in “{team}”.")]
-    if lacking := _list_lacking_scopes(answer.headers):
-        hint = f"Add them at {APPS_PAGE} (OAuth & Permissions), then install the app again."
-        found.append(AccessCheck("warning", f"The app lacks the scopes {', '.join(lacking)}.", hint))
+    if lacking := list_lacking_scopes(answer.headers):
+        found.append(AccessCheck("warning", f"The app lacks the scopes {', '.join(lacking)}.", SCOPES_HINT))
     return found
 
 
@@ -150,17 +148,3 @@ async def _check_socket(web: AsyncWebClient, token: str) -> list[AccessCheck]:
     with map_connect_errors(APP_TOKEN):
         await web.apps_connections_open(app_token=token)
     return [AccessCheck("ok", "Slack lets the bot open a socket.")]
-
-
-def _list_lacking_scopes(headers: Mapping[str, str]) -> list[str]:
-    """The scopes of the smallest manifest that Slack does not name; none if it names no scopes at all."""
-    named = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), "")
-    granted = {part.strip() for part in named.split(",")} - {""}
-    return sorted(set(list_needed_scopes()) - granted) if granted else []
-
-
-def list_needed_scopes() -> list[str]:
-    """The scopes that every app of the bot needs."""
-    manifest = json.loads(json.dumps(read_manifest(MANIFESTS["free"])))
-    scopes: list[str] = manifest["oauth_config"]["scopes"]["bot"]
-    return scopes

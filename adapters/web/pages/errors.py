@@ -26,6 +26,7 @@ TITLES = {
     401: "Please log in",
     403: "Not permitted",
     404: "Nothing here",
+    405: "This address shows no page",
     409: "Something changed meanwhile",
     413: "Too large",
     422: "This request is not valid",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.errors import InvalidQuestion
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
+
+CHANNEL_HINT = "Check the name. A private channel is searched for its members alone, others once the bot reads them."
 
 
 async def resolve_rooms(deps: Deps, caller: Caller, name: str) -> frozenset[str]:
@@ -33,13 +37,28 @@ async def find_named_rooms(deps: Deps, caller: Caller, names: Iterable[str]) -> 
     return frozenset[str]().union(*[await resolve_rooms(deps, caller, name) for name in sorted(names)])
 
 
-async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:
-    """The rooms of channels, each by its room or its name; a name of no chat stays as it is, and finds nothing."""
-    found = frozenset[str]()
-    for channel in channels:
-        name = channel.removeprefix("#")
-        found |= await resolve_rooms(deps, caller, name) or {name}
+async def require_named_rooms(deps: Deps, caller: Caller, names: Collection[str]) -> frozenset[str]:
+    """The same. Raises InvalidQuestion if names are given, and none is of a channel that can be read."""
+    found = await find_named_rooms(deps, caller, names)
+    if names and not found:
+        raise _nothing_in(names)
     return found
+
+
+async def resolve_all(deps: Deps, caller: Caller, channels: Iterable[str]) -> frozenset[str]:
+    """The rooms of channels, each by its room or its name. Raises InvalidQuestion if nothing is known of them all."""
+    names = [channel.removeprefix("#") for channel in channels]
+    found = {name: await resolve_rooms(deps, caller, name) or {name} for name in names}
+    rooms = frozenset[str]().union(*found.values())
+    if rooms and not rooms & (await deps.engine.documents.count_by_room(caller.scope)).keys():
+        raise _nothing_in(names)
+    return rooms
+
+
+def _nothing_in(names: Iterable[str]) -> InvalidQuestion:
+    """The same for a channel that does not exist as for one that the caller may not read."""
+    listed = ", ".join(f"#{name}" for name in sorted(names))
+    return InvalidQuestion(f"Nothing that can be read here is in {listed}.", hint=CHANNEL_HINT)
 
 
 async def list_channel_names(deps: Deps, caller: Caller) -> frozenset[str]:

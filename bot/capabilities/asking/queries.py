@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bot.capabilities.answers.keeping import keep_answer
 from bot.capabilities.answers.renewals import count_renewals
 from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
-from bot.capabilities.asking.channels import find_named_rooms, list_channel_names, resolve_all, resolve_rooms
+from bot.capabilities.asking.channels import list_channel_names, require_named_rooms, resolve_all, resolve_rooms
 from bot.capabilities.asking.verified import find_verified
 from bot.capabilities.documents.listing import select_documents, wants_unread
 from bot.capabilities.documents.lookup import resolve_documents
@@ -205,12 +205,12 @@ async def _build_question(deps: Deps, caller: Caller, request: Ask) -> Question:
 
 
 async def _apply_search_filters(deps: Deps, caller: Caller, question: Question, sought: SearchFilters) -> Question:
-    """Narrow a question by the filters in it. A channel that is not known contains nothing.
+    """Narrow a question by the filters in it.
 
-    Raises InvalidQuestion for ids of people and channels.
+    Raises InvalidQuestion for ids of people and channels, and for names of no channel that can be read.
     """
     require_names(sought)
-    return narrow_question(question, sought, await find_named_rooms(deps, caller, sought.channel_names))
+    return narrow_question(question, sought, await require_named_rooms(deps, caller, sought.channel_names))
 
 
 async def _apply_overview(deps: Deps, caller: Caller, question: Question, now: datetime) -> Question:

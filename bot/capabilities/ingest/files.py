@@ -32,7 +32,7 @@ class IngestTarget:
 
 
 def find_files(paths: Iterable[str]) -> list[Path]:
-    """List files; folders are searched in name order, without hidden files.
+    """List files; folders are searched in name order, without hidden files. A folder that cannot be listed is one.
 
     Raises NotFound if a path leads nowhere.
     """
@@ -48,9 +48,17 @@ def find_files(paths: Iterable[str]) -> list[Path]:
 
 
 def _walk_directory(folder: Path) -> Iterable[Path]:
-    for parent, folders, names in os.walk(folder):
+    unlisted = list[Path]()
+    for parent, folders, names in os.walk(folder, onerror=lambda error: unlisted.append(Path(error.filename))):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(parent, name) for name in sorted(names) if not name.startswith("."))
+    yield from unlisted
+
+
+def require_listed(path: Path) -> None:
+    """Raise OSError if a path is a folder that cannot be listed."""
+    if path.is_dir():
+        os.scandir(path).close()
 
 
 def is_chat(path: Path, data: bytes) -> bool:

@@ -14,7 +14,7 @@ from bot.capabilities.ingest.estimates import estimate_files
 from bot.capabilities.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.capabilities.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.texts.omissions import describe_omissions
-from engine.errors import InvalidDocument, ModelError
+from engine.errors import DocumentTooLarge, InvalidDocument, ModelError
 from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
 MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
+GIVE_RIGHT = "Give the user that runs Threadlore the right to read it."
+RAISE_LIMIT = (
+    "Split the file, or raise the limit: THREADLORE_MAX_FILE_SIZE_MB, THREADLORE_PARSER_TIMEOUT_SECONDS or"
+    " THREADLORE_PARSER_MEMORY_MB."
+)
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -135,11 +140,15 @@ class _FileIngester:
         """Ingest one file, or record its failure."""
         self.stats.started_files[path.name] = self.deps.clock.monotonic()
         try:
+            await asyncio.to_thread(files.require_listed, path)
             await self._ingest_file(path)
         except (InvalidDocument, ModelError) as error:
-            self.stats.failures.append(IngestFailure(str(path), str(error), error.hint))
+            hint = RAISE_LIMIT if isinstance(error, DocumentTooLarge) else error.hint
+            self.stats.failures.append(IngestFailure(str(path), str(error), hint))
         except OSError as error:
-            self.stats.failures.append(IngestFailure(str(path), f"The file cannot be read: {error.strerror or error}."))
+            hint = GIVE_RIGHT if isinstance(error, PermissionError) else ""
+            why = f"It cannot be read: {error.strerror or error}."
+            self.stats.failures.append(IngestFailure(str(path), why, hint))
         finally:
             self.stats.started_files.pop(path.name, None)
             self.stats.places.pop(path.name, None)

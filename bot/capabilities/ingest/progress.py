@@ -112,6 +112,21 @@ async def run_with_progress(
         yield step
 
 
+async def reindex_with_progress(engine: Engine) -> AsyncGenerator[ProgressUpdate]:
+    """Rebuild the indexes, and yield how many of their entries are made. Raises as `run_with_progress`."""
+    outage, total = OutageDetector(OUTAGE_TIMEOUT_SECONDS), 0
+
+    async def check() -> ProgressUpdate:
+        nonlocal total
+        left = await engine.maintenance.count_stale()
+        total = max(total, left)
+        trouble = outage.check_outage(engine.maintenance.indexing_error, engine.clock.monotonic(), left)
+        return ProgressUpdate("reindexing", total - left, total, trouble)
+
+    async for step in poll_until_done(engine.maintenance.reindex(), check, engine.clock):
+        yield step
+
+
 @dataclass(slots=True)
 class OutageDetector:
     """Detects that an error keeps the work from continuing, and for how long. Times in seconds."""

@@ -11,6 +11,7 @@ STAGES = {  # what is done, and with what
     "indexing": ("indexing", "document", "documents"),
     "importing": ("importing", "channel", "channels"),
     "estimating": ("estimating", "", ""),
+    "reindexing": ("rebuilding", "index entry", "index entries"),
     "forgetting": ("forgetting", "document", "documents"),
     "applying": ("applying", "document", "documents"),
 }

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from bot.capabilities.documents.forget import erase_bytes, say_forgotten
 from bot.capabilities.erasure.erasing import measure
 from bot.capabilities.ingest.estimates import estimate_outdated
-from bot.capabilities.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
+from bot.capabilities.ingest.progress import (
+    count_unindexed,
+    reindex_with_progress,
+    run_with_progress,
+    wait_until_indexed,
+)
 from bot.capabilities.maintenance import archive
 from bot.capabilities.maintenance.archive_key import load_key_file
 from bot.capabilities.results import Completed, Erased, ExportLine, ProgressUpdate, VerifyResult
@@ -58,7 +63,7 @@ async def forget_workspace(deps: Deps, caller: Caller, request: ForgetWorkspace)
 
 async def reindex(deps: Deps, _caller: Caller, _request: Reindex) -> AsyncGenerator[OperationResult]:
     """Rebuild the graph and vector indexes."""
-    async for step in run_with_progress(deps.engine, "reindexing", deps.engine.maintenance.reindex()):
+    async for step in reindex_with_progress(deps.engine):
         yield step
     yield Completed("The graph and vector indexes were rebuilt.")
 

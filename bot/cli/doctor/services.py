@@ -20,6 +20,7 @@ from bot.model_setup.openers import check_weights, open_parser_service
 from bot.plugins import list_setup_names, load_setup
 from bot.rpc.socket import HolderUnreached, find_service
 from bot.server import configured_platforms
+from bot.setup.misplaced import list_misplaced
 from engine.errors import EngineError
 from engine.llm.e5.languages import needs_multilingual
 from engine.llm.e5.spoken import describe_languages, load_spoken
@@ -80,6 +81,8 @@ async def check_platforms(context: CheckContext) -> list[Finding]:
 async def _check_platform(name: str, context: CheckContext) -> list[Finding]:
     setup = load_setup(name)
     try:
+        if misplaced := list_misplaced(name, context.settings):
+            return [Finding(setup.title, "failed", sentence) for sentence in misplaced]
         found = await setup.check(context.settings)
     except BadSetting as error:
         return [Finding(setup.title, "failed", str(error), error.hint)]

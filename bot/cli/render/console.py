@@ -140,7 +140,7 @@ class Screen:
         if isinstance(event, results.ReceiptFound):
             self.out.out(json.dumps(dict(event.receipt), sort_keys=True, indent=2), highlight=False)
             return
-        self.out.print(tables.safe_text(event.text), soft_wrap=True)
+        self.out.print(tables.safe_text(event.text), soft_wrap=not self.out.is_terminal)
         if isinstance(event, results.Erased | results.Forgotten) and event.receipt:
             self.out.print(tables.safe_text(say_receipt(event.receipt)), soft_wrap=True)
         if isinstance(event, results.Corrected) and event.undo:

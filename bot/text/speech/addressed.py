@@ -9,11 +9,9 @@ The first rule decides that applies:
 3. It copies the bot in ("cc @bot"): statement if it says something, else aside.
 4. What was learned from examples finds that it speaks of the bot to others ("just ask @bot"): aside.
 5. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
-6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction. Its
-   evidence is the words, their order, and what the rules of this module find: a request, a subject before a finite
-   verb, a fragment that reports ("moved to Thursday"). The rules decide what it leaves open.
-
-A sentence with a question mark is never a statement.
+6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction, by the
+   words, their order, and what the rules of this module find: a request, a fragment that reports ("moved to Thursday").
+   The rules decide what it leaves open, and Chinese. A sentence with a question mark is never a statement.
 """
 
 from __future__ import annotations
@@ -29,10 +27,11 @@ from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
-from bot.text.speech.kinds.weights import classify
+from bot.text.speech.kinds.verb_first import read_verb_first
+from bot.text.speech.kinds.weights import asks_behind_call, classify
 from bot.text.speech.mentions import MENTION, strip_copying, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
-from bot.text.speech.unspaced_questions import is_unspaced, names_value, states_unspaced
+from bot.text.speech.unspaced_questions import is_unlearned, is_unspaced, names_value, states_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -166,7 +165,9 @@ _PASSED_ON = re.compile(
 _PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
 # Names who or what is wanted instead: "no, the one who has the key".
 _SOUGHT_UNSPACED = re.compile(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
-_PATTERNS_OF_QUESTIONS = (_PASSED_ON, _PASSED_ON_UNSPACED, _SOUGHT_UNSPACED)
+# "Le maçon a-t-il fini": a French verb before its pronoun, behind a noun.
+_INVERTED = re.compile(r"\A(?!peut-être|sans doute)[^,.;:!«\n]{0,60}\w-t-(?:ils?|elles?|on)\b", re.IGNORECASE)
+_PATTERNS_OF_QUESTIONS = (_PASSED_ON, _PASSED_ON_UNSPACED, _SOUGHT_UNSPACED, _INVERTED)
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
 
@@ -186,10 +187,13 @@ def _classify_said(without: str) -> Speech:
     sentences = split_sentences(without)
     if not sentences or is_command(without) or any(pattern.search(without) for pattern in _PATTERNS_OF_QUESTIONS):
         return "question"
+    if asks_behind_call(without, name_evidence):
+        return "question"
     asks = any(sentence.is_question for sentence in sentences)
     if is_told(without) and not _asks(without, sentences):
         return "statement"
-    speech = classify(without, name_evidence(without, sentences)) or _decide_by_rules(without, sentences)
+    learned = None if is_unlearned(without) else classify(without, name_evidence(without, sentences))
+    speech = learned or _decide_by_rules(without, sentences)
     asks = asks or (speech == "thanks" and asks_on(without))
     return "question" if asks and speech != "introduction" else speech
 
@@ -315,14 +319,15 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     if is_unspaced(together):
         return states_unspaced(together) or any(states_unspaced("".join(clause)) for clause in sentence.clauses[:-1])
     words = sentence.words
-    if _forbids(words) or fragments.reports(sentence):
+    if (order := read_verb_first(sentence)) == "tells" or _forbids(words) or fragments.reports(sentence):
         return True
     while len(words) > 1 and words[0] in phrases.LEADING:
         words = words[1:]
     if len(words) < 3 or words[0] in _NO_SUBJECTS:
         is_placed = len(words) >= 4 and words[0] in phrases.PREPOSITIONS
         return is_placed and (_find_verb(words) > 1 or (_may_state(words) and states(sentence)))
-    if _STUCK.search(" ".join(sentence.words)) or _wants(words, is_contracted=(contracted := _contracts(sentence))):
+    asks_first = order == "asks" or bool(_STUCK.search(" ".join(sentence.words)))
+    if asks_first or _wants(words, is_contracted=(contracted := _contracts(sentence))):
         return False
     names = words[0] == "das" and _names_thing(sentence)
     if contracted or (words[0] in phrases.SUBJECT_PRONOUNS and not names) or _has_verb(words, sentence):
@@ -387,4 +392,7 @@ _EVIDENCE: dict[str, Callable[[Sentence], bool]] = {
     "seeks": fragments.seeks,
     "requests": is_request,
     "marked": attrgetter("is_question"),
+    "asks verb first": lambda sentence: read_verb_first(sentence) == "asks",
+    "tells verb first": lambda sentence: read_verb_first(sentence) == "tells",
+    "verb first": lambda sentence: read_verb_first(sentence) == "open",
 }

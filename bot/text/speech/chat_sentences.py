@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 1200  # characters that are looked at
 
 _TOKEN = re.compile(r"<[@!#][^>\s<]*>|@[\w.-]+|[^\W_]+(?:['’_.@-][^\W_]+)*|[?!.…¿¡,;:\n]|[^\s\w]")
-_LINK = re.compile(r"<?https?://\S*")
+_LINK = re.compile(r"<?https?://(?:[^\s?]|\?(?!\s|\Z))*")  # a mark behind it ends the sentence
 SHORTCODE = re.compile(r":([a-z][a-z0-9_+-]{1,40}):")
 _TLDR = re.compile(r"\btl[;:]dr\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[“„«\"][^“”„«»\"\n]{1,400}[”“»\"]")

@@ -35,6 +35,8 @@ INTERJECTIONS = parse_words(
     """
 )
 THANKS = parse_words("thanks thank thx ty tysm danke merci gracias obrigado obrigada valeu grazie")
+YES_NO = parse_words("yes yeah yep yup no nope nah ja nein nee doch jo jup jaja nö sí si oui non ouais sim não")
+NO_HARM = parse_words("problem worries problema problemo souci pasa mind")  # "no worries", "não tem problema"
 EXACTLY = parse_words("exactly precisely just genau justo exactamente exactement exatamente era")
 FILLERS = parse_words(
     """
@@ -216,8 +218,9 @@ QUESTION_WORDS = parse_words(
 )
 # A French verb before its pronoun: "as-tu", "peut-on", "a-t-elle"; not "rendez-vous", nor the English "add-on".
 INVERSION = re.compile(
-    r"\w+(?:-(?:tu|je)|[td]-(?:ils?|elles?)|(?:-t|peut|doit|est|sait|fait|met|dit|veut|faut|vient)-on"
-    r"|(?<=avez|êtes|ulez|uvez|avez|evez|llez)-vous|(?<=vons|mmes|lons)-nous)"
+    r"(?:peut|doit|est|sait|fait|met|dit|veut|vient|prend|rend|perd|voit|croit|tient|reçoit)-on"
+    r"|\w+(?:-(?:tu|je)|(?:-t|[td])-(?:ils?|elles?)|-t-on"
+    r"|(?<=avez|êtes|ulez|uvez|evez|llez)-vous|(?<=vons|mmes|lons)-nous)"
 )
 # Question words that also begin statements and exclamations; without a mark, one of AFTER_AMBIGUOUS_WORD must follow.
 AMBIGUOUS_WORDS = parse_words("what when where why how was wie wat cuando donde quien cual")

@@ -9,25 +9,30 @@ from bot.text.speech import phrases
 from bot.text.speech.addressed import classify_addressed, is_request, name_evidence
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.commands import is_command
-from bot.text.speech.kinds.weights import estimate
+from bot.text.speech.kinds.weights import asks_behind_call, estimate
 from bot.text.speech.unspaced_questions import is_unspaced_thanks
 
 if TYPE_CHECKING:
     from bot.text.speech.chat_sentences import Sentence
 
-# Says what its author does or did, asks for patience, or regrets: "mach ich", "told her", "one moment", "dommage".
+# Says what its author does or did, and may go on with two words: "mach ich", "told her", "vou ver com ela".
 _NOTES = re.compile(
     r"(?:(?:ill|i will|will) (?:do|check|look|ask|try|see|tell|pass)|(?:i )?(?:told|asked|informed) (?!about)\w+"
-    r"|(?:that )?(?:sounds|looks|seems|makes) \w+|let me (?:see|check)|brb|lunch|done|on it|too bad|wait"
-    r"|(?:hang|hold) on"
-    r"|(?:one|a|just a) (?:moment|sec|second|minute)|(?:ein(?:en)? )?moment(?: mal)?|un momento|un (?:moment|instant)"
-    r"|um momento|(?:(?:quel|what a|qué|que) )?(?:schade|dommage|shame|pity|pena|lástima)"
+    r"|(?:that )?(?:sounds|looks|seems|makes) \w+|let me (?:see|check)|(?:hang|hold) on"
     r"|(?:das )?(?:mach|sag|schau|frag|prüf|guck|schick|versuch|klär|probier)e? ich"
     r"|ich (?:mach|sag|schau|frag|prüf|guck|schick|versuch|klär|probier)e?|(?:das )?klingt \w+"
     r"|je (?:regarde|vérifie|demande|reviens|note|passe|fais|transmets|lui|men)|jy vais|ça (?:marche|semble)"
-    r"|me encargo|tiene sentido|ahora (?:vuelvo|voy)|(?:ya )?lo (?:miro|reviso|hago|paso|pregunto)|voy"
-    r"|faz sentido|já (?:volto|vou)|vou (?:ver|verificar|olhar|perguntar|avisar)|deixa comigo)(?: \w+){0,2}"
-    r"|残念(?:です)?(?:ね)?|(?:あとで|後で)?(?:見|確認し|聞い|やっ)て?(?:みます|おきます|ます)"
+    r"|me encargo|(?:tiene|faz) sentido|ahora (?:vuelvo|voy)|(?:ya )?lo (?:miro|reviso|hago|paso|pregunto)|voy"
+    r"|já (?:volto|vou)|vou (?:ver|verificar|olhar|perguntar|avisar)|deixa comigo)(?: \w+){0,2}"
+    r"|(?:あとで|後で)?(?:見|確認し|聞い|やっ)て?(?:みます|おきます|ます)"
+)
+# Asks for patience, says that its author is away, or regrets: all of a sentence, whatever its form.
+_REMARKS = re.compile(
+    r"(?:(?:just )?wait|brb|lunch|done|on it|too bad|(?:one|a|just a) (?:moment|sec|second|minute)"
+    r"|(?:ein(?:en)? )?(?:moment|augenblick)(?: mal)?|un (?:momento|segundo|moment|instant)|um (?:momento|segundo))"
+    r"(?: (?:please|bitte|sil (?:te|vous) plaît|svp|por favor))?"
+    r"|please wait|(?:(?:quel|what a|qué|que) )?(?:schade|dommage|shame|pity|pena|lástima)"
+    r"|残念(?:です)?(?:ね)?"
 )
 MIN_UNMARKED = 0.8  # probability, of question and statement, of a question without a question mark
 
@@ -37,12 +42,15 @@ def asks_bot(text: str) -> bool:
     if is_command(text) or classify_addressed(text, is_direct=True) != "question":
         return False
     sentences = split_sentences(text)
-    if any(sentence.is_question for sentence in sentences):
+    if any(sentence.is_question for sentence in sentences) or asks_behind_call(text, name_evidence):
         return True
     asks, states, *_ = estimate(text, name_evidence(text, sentences))
-    return not any(_agrees(sentence) or _takes_note(sentence) for sentence in sentences) and asks >= MIN_UNMARKED * (
-        asks + states
-    )
+    return not all(map(_asks_nothing, sentences)) and asks >= MIN_UNMARKED * (asks + states)
+
+
+def _asks_nothing(sentence: Sentence) -> bool:
+    """Whether a sentence is consent or a short remark."""
+    return phrases.INTERJECTIONS.issuperset(sentence.words) or _agrees(sentence) or _takes_note(sentence)
 
 
 def _agrees(sentence: Sentence) -> bool:
@@ -54,4 +62,8 @@ def _agrees(sentence: Sentence) -> bool:
 
 def _takes_note(sentence: Sentence) -> bool:
     """Whether a sentence is a short remark of one who is busy with the matter, and asks for nothing."""
-    return bool(_NOTES.fullmatch(" ".join(sentence.words))) and not is_request(sentence)
+    text = " ".join(sentence.words)
+    if _REMARKS.fullmatch(text):
+        return True
+    tells = phrases.QUESTION_WORDS.isdisjoint(sentence.words)
+    return tells and bool(_NOTES.fullmatch(text)) and not is_request(sentence)

@@ -13,12 +13,21 @@ _TITLED = re.compile(
 )
 _INFORMING = re.compile(r"教え|まとめ|要約|説明|見せ|示し|挙げ|列挙|訳し|翻訳|調べ|探し|告诉|解释|说明|总结|列出|介绍")
 _REQUESTS = re.compile(r"て(?:もら|いただ|くれ|くだ|下さ|ほし|おい|ね$)|お願い|頼む|頼み|手伝")
-# Begins a request, or says what its author wants: "show me the blue one".
-_WANTS = re.compile(r"^(?:不是|不对|错了|其实)?(?:请(?!假)|帮我|给我|再[给找看查]|我(?:要|问)的|我(?:想要|需要))")
+# Begins a request, or says what its author wants: "show me the blue one"; not "the invitation", "a day off".
+_WANTS = re.compile(
+    r"^(?:不是|不对|错了|其实)?(?:请(?![假柬帖款客的])|帮我|给我|再[给找看查]|我(?:要|问)的|我(?:想要|需要))"
+)
+# Behind such a beginning, says something of a thing, or what somebody said: "the key that I need is with Ilse".
+_WANTED_IS = re.compile(
+    r"(?!.{0,99}的$)[^的]{0,60}的"
+    r"(?:是.{0,60}[他她]们?说|(?![是在]).{1,60}?(?:(?<!还)是|(?<![现正存所])在|已经|了$|\d[\d.,:]{0,9}(?:欧元|美元|[元块欧点%])$))"
+)
 # Nothing but a time, a date, or an amount.
 _VALUE = re.compile(
-    r"(?:(?:今週|来週|这周|下周)の?)?(?:[月火水木金土日]曜日?の?|(?:周|星期)[一二三四五六日天])?(?:午前|午後|上午|下午)?"
-    r"(?:\d[\d.,:]{0,9}(?:時|分|月|日|年|円|ユーロ|ドル|点|号|元|欧元|半)?){0,4}(?:から|まで)?"
+    r"(?:(?:今週|来週|这周|下周|今月|来月|今天|明天|后天|今日|明日)の?)?"
+    r"(?:[月火水木金土日]曜日?の?|(?:周|星期)[一二三四五六日天])?(?:午前|午後|上午|下午)?"
+    r"(?:[\d一二三四五六七八九十两][\d一二三四五六七八九十.,:]{0,9}(?:時|分|月|日|年|円|ユーロ|ドル|つ|個|点|号|元|欧元|个|半)?半?){0,4}"
+    r"(?:から|まで)?"
 )
 _INVITES = re.compile(
     r"ましょう|ようか$|行きません|行かない|しません|しない$|飲みに|食べに|みんな|皆さん|みなさん|誰か(?!$)|あなた|君[はが]|お前|"
@@ -56,6 +65,7 @@ _INTERROGATIVES = re.compile(
 
 _STATED_FORMS = re.compile(
     r"(?:です|ます|でした|ました|である|だ|た|ている|てある|てる|ません|ない)(?:よ|ね|よね|から|ので|そうです|らしい)?$|(?:済み|完了|中止|延期|変更|終了|決定)$|[是为在]|改(?:为|到|成)|已经|不再|搬到"
+    r"|(?<![\u3040-\u30ff])了$"
 )
 # Says what does not succeed: a call for help. Behind a topic it tells what cannot be done.
 _STUCK = re.compile(
@@ -91,6 +101,11 @@ def is_unspaced(sentence: str) -> bool:
     return bool(_SCRIPT.search(sentence))
 
 
+def is_unlearned(text: str) -> bool:
+    """Whether a text is written in Chinese, of which there are no examples to learn from."""
+    return is_unspaced(text) and not _KANA.search(text)
+
+
 def classify_unspaced(
     sentence: str, *, asks: bool, interrupted: bool
 ) -> Literal["question", "unclear", "chatter", "others"]:
@@ -107,10 +122,16 @@ def classify_unspaced(
     )
     closes = asks or not _KANA.search(sentence) or bool(_CLOSED.search(sentence))
     wondering = bool(_INTERROGATIVES.search(sentence)) and closes
-    requests = bool(_WANTS.search(sentence)) or (informs and bool(_REQUESTS.search(sentence)))
+    requests = _wants(sentence) or (informs and bool(_REQUESTS.search(sentence)))
     if ends_as_question or wondering or requests:
         return "question"
     return "question" if asks and not interrupted and not _STATED.search(sentence) else "unclear"
+
+
+def _wants(sentence: str) -> bool:
+    """Whether it begins with a request, or with what its author wants, and says nothing of that."""
+    found = _WANTS.match(sentence)
+    return found is not None and not _WANTED_IS.match(sentence, found.end() - found[0].endswith("的"))
 
 
 def calls_somebody(sentence: str) -> bool:

@@ -15,7 +15,7 @@ from bot.i18n import N_, gettext
 from bot.text.format import format_date_long
 from bot.text.times.periods import MOMENT, parse_period
 from engine.errors import InvalidQuestion
-from engine.text.time_spans import parse_leading_period
+from engine.text.time_spans import find_ago, parse_leading_period
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,11 +115,11 @@ def _read(text: str, at: int, now: datetime, *, is_english: bool) -> tuple[AsOf,
             raise _refuse(FUTURE, coming[0])
         if not typed:
             return None
-        if not _FILLER.match(typed[0].word):
+        words = [word.word for word in typed]
+        if find_ago(words, now) or not _FILLER.match(words[0]):
             break
         at, typed = typed[0].stop + 1, typed[1:]
-    words = [word.word for word in typed]
-    length, period = _read_number(words, now)
+    length, period = _read_ago(words, now) or _read_number(words, now)
     if period is None:
         length, period = parse_leading_period(words, now) if not length else (length, None)
     if period is None and not length:
@@ -130,13 +130,19 @@ def _read(text: str, at: int, now: datetime, *, is_english: bool) -> tuple[AsOf,
     return _limit(shown, period, now), typed[length - 1].stop
 
 
+def _read_ago(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime, datetime]] | None:
+    """The number of words such as "two weeks ago", and the ends of that day."""
+    if (found := find_ago(words, now)) is None:
+        return None
+    start = datetime.combine(found[1].date(), time.min, now.tzinfo)
+    return found[0], (start, start + timedelta(days=1) - MOMENT)
+
+
 def _read_number(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
     """The number of words that give a time in numbers, and its ends; None of words that name no such day."""
     first = words[0]
     if not first[:1].isdecimal():
         return 0, None
-    if words[2:3] == ["ago"] and (period := parse_period(" ".join(words[:3]), now)) is not None:
-        return 3, period
     if _DATE.fullmatch(first):
         return 1, _parse_date(first, now)
     if first.isdecimal() and not _YEAR.fullmatch(first):

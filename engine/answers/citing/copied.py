@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from engine.answers.citing.named import NAMED
-from engine.answers.citing.words import BRACKET_LABELS
+from engine.answers.citing.words import BRACKET_LABELS, CITING_WORDS
 from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
 
 if TYPE_CHECKING:
@@ -33,10 +33,14 @@ class CopiedNumbers:
         """Whether a text says this word with its number, as "gate (1)", "Source 2" or "Reference: 5"."""
         return _squeeze(written) in self._words
 
-    def has_bracket(self, content: str) -> bool:
-        """Whether a text has a bracket with this content, which begins with a word for sources: "[Ref. 3]"."""
+    def has_bracket(self, content: str, *, is_given: bool = False) -> bool:
+        """Whether a bracket quotes one of a text that begins with a label and has a number: "[Ref. 3]".
+
+        "[Source 3]" is a citation if its number `is_given`: the text that has it may be a copied answer.
+        """
         seen = visible_text(content)
-        return _is_labeled(seen) and _squeeze(seen) in self._brackets
+        cites = is_given and _read_label(seen) in CITING_WORDS
+        return not cites and _is_labeled(seen) and _squeeze(seen) in self._brackets
 
     @cached_property
     def _words(self) -> frozenset[str]:
@@ -51,14 +55,23 @@ class CopiedNumbers:
 def _find_words(text: str) -> Iterator[str]:
     for match in _WORD.finditer(text):
         yield f"{match[1]}{match[2]}"
-    for match in NAMED.finditer(text):
+    for match in NAMED.finditer(_BRACKET.sub(_drop_citation, text)):
         yield match[0]
-        yield text[match.start() : match.start("list")] + _NO_DIGIT.split(match["list"], maxsplit=1)[0]
+        yield match["label"] + match["gap"] + _NO_DIGIT.split(match["list"], maxsplit=1)[0]
+
+
+def _drop_citation(bracket: re.Match[str]) -> str:
+    """No words for a citation of a copied answer, as "[Source 1]"; other brackets as they are."""
+    return "[]" if _read_label(bracket[1]) in CITING_WORDS else bracket[0]
 
 
 def _is_labeled(seen: str) -> bool:
+    return _read_label(seen) in BRACKET_LABELS and any(map(str.isdigit, seen))
+
+
+def _read_label(seen: str) -> str:
     label = _LABEL.match(seen)
-    return label is not None and label[1].casefold() in BRACKET_LABELS
+    return label[1].casefold() if label else ""
 
 
 def _squeeze(text: str) -> str:

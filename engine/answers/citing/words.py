@@ -12,6 +12,11 @@ SOURCE_WORDS = _words(
     "source sources quelle quellen fuente fuentes fonte fontes fonti bron bronnen källa källor źródło źródła источник",
     "источники 出典 出所 情報源 ソース 来源 來源 资料来源 資料來源 출처",
 )
+# With a given number in square brackets they cite, even if a source has the same bracket.
+CITING_WORDS = SOURCE_WORDS | _words(
+    "src srcs sourceid sourceids cite cites cited citation citations citing cita citas citação citações",
+    "引用 引用元 出处",
+)
 # On the last line of a paragraph, with a colon and numbers behind it, they name the sources of what stands above.
 # A word like "reference" alone is none of them: there it mostly names the number of a file, or counts.
 SOURCE_PHRASES = frozenset((
@@ -21,15 +26,15 @@ SOURCE_PHRASES = frozenset((
     "fontes citadas", "fontes consultadas", "参照元",
 ))  # fmt: skip
 # Name a source if they stand in brackets or parentheses with its number.
-LABELS = SOURCE_WORDS | _words(
-    "src srcs ref refs réf réfs reference references cite cites cited citation citations citing doc docs document",
+LABELS = CITING_WORDS | _words(
+    "ref refs réf réfs reference references doc docs document",
     "documents passage passages context contexts excerpt excerpts snippet snippets chunk chunks",
-    "sourceid sourceids docid documentid refid chunkid dok",
+    "docid documentid refid chunkid dok",
     "beleg belege dokument dokumente referenz referenzen fundstelle fundstellen textstelle auszug kontext",
-    "documento documentos referencia referencias cita citas fragmento pasaje contexto",
+    "documento documentos referencia referencias fragmento pasaje contexto",
     "référence références extrait extraits contexte",
-    "referência referências citação citações trecho trechos",
-    "資料 ドキュメント 参照 参考 参考文献 文書 引用 引用元 文献 资料 文档 出处 文件 參考",
+    "referência referências trecho trechos",
+    "資料 ドキュメント 参照 参考 参考文献 文書 文献 资料 文档 文件 參考",
 )
 # Name a source in parentheses, but no column or list of sources.
 MESSAGE_WORDS = _words(

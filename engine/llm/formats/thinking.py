@@ -346,7 +346,9 @@ class CodeTracker:
 
     @property
     def is_code(self) -> bool:
-        return self._is_fenced or self._backticks % 2 == 1
+        if self._is_fenced:
+            return self._head.strip() not in {"```", "~~~"}
+        return self._backticks % 2 == 1
 
     @property
     def at_line_start(self) -> bool:

@@ -73,12 +73,16 @@ class ModelCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRole:
-    """A role to check: its name, its model, the prefix of its settings, and the window that is set, 0 if none is."""
+    """A role to check: its name, its model, the prefix of its settings, and the window that is set, 0 if none is.
+
+    `inherits`: whether its model is that of the answers, because it has none of its own.
+    """
 
     name: str
     model: ModelConfig
     prefix: str
     window: int = 0
+    inherits: bool = False
 
     @property
     def fingerprint(self) -> str:
@@ -88,7 +92,8 @@ class CheckedRole:
 
     def setting(self, name: str) -> str:
         """The variable of a setting of the role; extraction and queries share the endpoint of the answers."""
-        prefix = SHARING.sub("_LLM", self.prefix) if name in ENDPOINT else self.prefix
+        is_shared = name in ENDPOINT or (self.inherits and name == "MODEL")
+        prefix = SHARING.sub("_LLM", self.prefix) if is_shared else self.prefix
         return f"{prefix}_{name}"
 
 

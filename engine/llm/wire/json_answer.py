@@ -1,14 +1,18 @@
 """Unwrap a text that a model wrote as JSON, `{"thinking": "…", "answer": "Nine [1]."}`, also in a code fence.
 
-Thoughts in such a reply are not shown, whatever else it holds. Other objects are what somebody asked for.
+Thoughts in such a reply are not shown, whatever else it holds. An answer that cites is a reply, whatever else stands
+beside it; what cites there, too, follows it. Other objects are what somebody asked for.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.llm.formats.broken_json import read_first_value
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
 
 MAX_JSON_CHARACTERS = 40_000  # a longer one is shown as it is
 MAX_HEAD_CHARACTERS = 80
@@ -36,21 +40,27 @@ denkprozess razonamiento pensamiento pensamientos raisonnement réflexion pensé
 # They may be all that is asked for, but not beside an answer.
 _ASIDE_NAMES = "rationale justification analysis observation analyse análisis análise 分析"
 _SOURCE_NAMES = """
-sources source citations citation references sourceids sourcesused usedsources quellen fuentes fontes 出典
+source citation reference sourceid sourcenumber quelle fuente fonte
+sources citations references sourceids sourcenumbers sourcesused usedsources quellen fuentes fontes 出典
 """
+_ONE_SOURCE_NAMES = _SOURCE_NAMES.splitlines()[1]  # here a number is no count
 _RATING_NAMES = """
 confidence confidencescore found answerable hasanswer isanswerable followup followups followupquestions
+language lang sprache idioma langue 言語
 """
+_EXPLANATION_NAMES = "explanation erklärung begründung explicación explication explicação 説明"
+_QUESTION_NAMES = "question query frage pregunta pergunta 質問"
 # Beside thoughts they are no data that was asked for.
-_DETAIL_NAMES = "question query language lang entity entityname role type status"
-_ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _RATINGS, _DETAILS = (
+_DETAIL_NAMES = f"{_QUESTION_NAMES} entity entityname role type status note notes action {_EXPLANATION_NAMES}"
+_ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _ONE_SOURCE, _RATINGS, _EXPLANATIONS, _DETAILS = (
     frozenset(names.split())
     for names in (
         *(_ANSWER_NAMES, _TEXT_NAMES, _SUMMARY_NAMES, _THOUGHT_NAMES),
-        *(_ASIDE_NAMES, _SOURCE_NAMES, _RATING_NAMES, _DETAIL_NAMES),
+        *(_ASIDE_NAMES, _SOURCE_NAMES, _ONE_SOURCE_NAMES, _RATING_NAMES, _EXPLANATION_NAMES, _DETAIL_NAMES),
     )
 )
 _KNOWN = _ANSWERS | _TEXTS | _SUMMARIES | _THOUGHTS | _ASIDES | _SOURCES | _RATINGS | _DETAILS
+_UNSAID = _KNOWN - _TEXTS - _SUMMARIES - _EXPLANATIONS  # beside an answer
 _DIGITS = re.compile(r"\d+")
 _JOINTS = re.compile(r"[\s_-]+")
 _KEY = r"[\"'“]?(?P<key>[^\"'“”:{}\[\],\n]{1,24})[\"'”]?"
@@ -62,11 +72,19 @@ _PARTIAL_HEAD = re.compile(
 )
 _FENCE = re.compile(r"\s{0,8}(?:```)?(?:json)?\s{0,8}", re.IGNORECASE)
 _FENCE_END = re.compile(r"\s{0,8}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
-_CITES = re.compile(r"[\[【［(（]\s?\D{0,16}\d{1,3}\s?[\]】］)）]")
-_LABEL = r"(?:(?:sources?|quellen?|fuentes?|fontes?|citations?|ref(?:erence)?|doc(?:ument)?|id|s|出典)[ :#]{0,2})?"
+_KINDS = (
+    r"sources?|quellen?|fuentes?|fontes?|citations?|ref(?:erence)?|doc(?:ument)?|id|s|出典"
+    r"|messages?|nachricht|mensaje|mensagem|メッセージ|passage|excerpt|chunk|snippet"
+)
+_LABEL = rf"(?:(?:{_KINDS})[ :#]{{0,2}}|#)?"
+_CITES = re.compile(rf"[\[【［]\s?\D{{0,16}}\d{{1,3}}\s?[\]】］]|[(（]\s?{_LABEL}\d{{1,3}}\s?[)）]", re.IGNORECASE)
 _LISTED = rf"[\[【(]?{_LABEL}(?<!\d)\d{{1,3}}[\]】)]?"
-_NUMBERS = re.compile(rf"\s{{0,4}}{_LISTED}(?:[ ,;]{{0,2}}{_LISTED}){{0,20}}\s{{0,4}}", re.IGNORECASE)
-_NUMBER_KEYS = frozenset(("id", "number", "source"))
+_BETWEEN = r"(?:[ ,;&]{0,3}|[ ,]{1,2}(?:and|und|y|et|e)[ ]|と)"
+_NUMBERS = re.compile(rf"\s{{0,4}}{_LISTED}(?:{_BETWEEN}{_LISTED}){{0,20}}\s{{0,4}}", re.IGNORECASE)
+# A number before or behind a title.
+_BRACKETED = re.compile(rf"[\[【]{_LABEL}(\d{{1,3}})[\]】]", re.IGNORECASE)
+_TITLED = re.compile(rf"\s{{0,4}}(?:{_KINDS})[ #]{{0,2}}(\d{{1,3}})[ ]?[:–—-][ ]", re.IGNORECASE)
+_NUMBER_KEYS = frozenset(("id", "number", "source", "sourceid", "sourcenumber", "index", "sourceindex", "citation"))
 _CURLY = str.maketrans("“”", '""')
 
 
@@ -113,6 +131,8 @@ class _JsonText(NamedTuple):
 
     answer: str = ""
     thoughts: int = 0
+    is_thought_out: bool = False  # its thoughts are sentences
+    is_reply: bool = False  # it cites, and nothing stands beside it that a reply lacks
     is_message: bool = False  # a part of a message, as a provider sends it
 
 
@@ -146,7 +166,9 @@ def _join(reply: str, rest: str, said: list[_JsonText]) -> str:
         return reply
     answer, thoughts = _join_answers(said), sum(part.thoughts for part in said)
     if rest.strip():
-        is_read = thoughts > MAX_WORD and (fence is None or bool(answer))
+        is_reply = any(part.is_reply for part in said) and rest.lstrip(" \t").startswith("\n\n")
+        is_read = thoughts > MAX_WORD and bool(answer or any(part.is_thought_out for part in said))
+        is_read |= fence is None and (is_reply or thoughts > MAX_WORD)
     else:
         is_read = bool(answer) or thoughts > MAX_BARE
     return "\n\n".join(filter(None, (answer, rest.strip()))) if is_read and answer is not None else reply
@@ -163,7 +185,11 @@ def _read_value(value: object, depth: int) -> _JsonText | None:
     """What a value says; None if it is no reply."""
     match value:
         case dict() if depth < MAX_DEPTH:
-            return _read_object({_normalize(key): item for key, item in value.items()}, depth)
+            fields: dict[str, object] = {_normalize(key): item for key, item in value.items()}
+            if _normalize(fields.get("action")) in _ANSWERS and "actioninput" in fields:  # the last step of an agent
+                fields = {**fields, "answer": fields["actioninput"]}
+                fields = {key: item for key, item in fields.items() if key not in {"action", "actioninput"}}
+            return _read_object(fields, depth)
         case list() if value:
             said = [_read_value(item, depth) if isinstance(item, dict) else None for item in value]
             parts = [part for part in said if part]
@@ -178,7 +204,11 @@ def _read_value(value: object, depth: int) -> _JsonText | None:
 def _read_object(fields: dict[str, object], depth: int) -> _JsonText | None:
     """What an object says; one that is data is a reply only if it has real thoughts and an answer."""
     thoughts = sum(_measure_thought(value) for key, value in fields.items() if key in _THOUGHTS)
+    is_thought_out = any(_is_sentence(str(fields[key])) for key in fields.keys() & _THOUGHTS)
     answers, is_message = _list_texts(fields, _ANSWERS, depth), _is_message(fields)
+    if cited := _find_cited(answers or (_list_texts(fields, _TEXTS, depth) if depth else []), fields, depth):
+        is_reply = not _is_data(fields, has_reply=True)
+        return _JsonText(cited, thoughts, is_thought_out, is_reply, is_message)
     has_reply = bool(thoughts or is_message or (depth and fields.keys() & _SUMMARIES))
     if _is_data(fields, has_reply=has_reply) and not (thoughts > MAX_BARE and answers):
         return None
@@ -188,13 +218,32 @@ def _read_object(fields: dict[str, object], depth: int) -> _JsonText | None:
         texts = _list_texts(fields, _TEXTS, depth)
         answers = [text for text in texts if fields.keys() & _ASIDES or _CITES.search(text)]
     if len(answers) == 1:
-        return _JsonText(_cite(answers[0], fields), thoughts, is_message)
-    return _JsonText("", thoughts) if thoughts and not fields.keys() & (_ANSWERS | _TEXTS | _SUMMARIES) else None
+        return _JsonText(_cite(answers[0], fields), thoughts, is_thought_out, is_message=is_message)
+    is_data = bool(fields.keys() & (_ANSWERS | _TEXTS | _SUMMARIES))
+    return _JsonText("", thoughts, is_thought_out) if thoughts and not is_data else None
+
+
+def _find_cited(answers: list[str], fields: dict[str, object], depth: int) -> str:
+    """The only answer if it cites, or what stands beside it does, with all that cites; empty for data."""
+    if len(answers) != 1:
+        return ""
+    cited = _cite(answers[0], fields)
+    beside = [text for text in _list_texts(fields, fields.keys() - _UNSAID, depth) if _CITES.search(text)]
+    others = [text for text in beside if text != answers[0]]
+    if _CITES.search(cited) or (len(others) == 1 and fields.keys() <= _KNOWN):
+        return "\n\n".join((cited, *others))
+    return ""
 
 
 def _measure_thought(value: object) -> int:
     """The characters of thoughts; none of settings such as `{"type": "enabled"}`."""
+    if isinstance(value, dict):
+        return sum(_measure_thought(item) for item in value.values() if len(str(item).split()) > 1)
     return len(str(value)) if isinstance(value, str | list) else 0
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.split()) > 1 and text.rstrip(" \n\"'”’)]}").endswith((*".!?…。！？",))
 
 
 def _is_data(fields: dict[str, object], *, has_reply: bool) -> bool:
@@ -202,7 +251,9 @@ def _is_data(fields: dict[str, object], *, has_reply: bool) -> bool:
     details = [fields[key] for key in fields.keys() & _DETAILS]
     return (
         not fields.keys() <= _KNOWN
-        or any(isinstance(value, dict) for key, value in fields.items() if key in _THOUGHTS)
+        or any(
+            isinstance(value, dict) and not _measure_thought(value) for key, value in fields.items() if key in _THOUGHTS
+        )
         or any(isinstance(value, int | float) for value in details)
         or (bool(details) and not has_reply)
     )
@@ -212,7 +263,7 @@ def _is_message(fields: dict[str, object]) -> bool:
     return fields.get("role") == "assistant" or fields.get("type") in {"text", "output_text"}
 
 
-def _list_texts(fields: dict[str, object], names: frozenset[str], depth: int) -> list[str]:
+def _list_texts(fields: dict[str, object], names: AbstractSet[str], depth: int) -> list[str]:
     found = (_read_text(value, depth) for key, value in fields.items() if key in names)
     return [text for text in found if text]
 
@@ -235,21 +286,34 @@ def _cite(answer: str, fields: dict[str, object]) -> str:
     """An answer that cites nothing, with the numbers in the list of its sources."""
     if _CITES.search(answer):
         return answer
-    numbers = (number for key, value in fields.items() if key in _SOURCES for number in _list_numbers(value))
+    numbers = (number for key in fields if key in _SOURCES for number in _list_numbers(key, fields[key]))
     return " ".join(filter(None, (answer, "".join(f"[{number}]" for number in numbers))))
 
 
-def _list_numbers(value: object) -> list[str]:
+def _list_numbers(key: str, value: object) -> list[str]:
     """The numbers in a list of sources; none of titles, pages and days, nor of a count."""
-    items = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    match value:
+        case list():
+            items = value
+        case dict() if value and all(str(number).isdigit() for number in value):
+            items = list(value)
+        case str() | dict():
+            items = [value]
+        case int() if key in _ONE_SOURCE:
+            items = [value]
+        case _:
+            items = []
     return [number for item in items for number in _read_numbers(item)]
 
 
 def _read_numbers(item: object) -> list[str]:
-    """The numbers of sources that an item of a list consists of; of an object, that of its field."""
+    """The numbers of sources that an item of a list consists of or begins with; of an object, that of its field."""
     if isinstance(item, dict):
         named = {tuple(_read_numbers(value)) for key, value in item.items() if _normalize(key) in _NUMBER_KEYS}
         named.discard(())
         return list(named.pop()) if len(named) == 1 else []
     text = str(item)
-    return _DIGITS.findall(text) if _NUMBERS.fullmatch(text) else []
+    if _NUMBERS.fullmatch(text):
+        return _DIGITS.findall(text)
+    titled = _TITLED.match(text)
+    return [titled[1]] if titled else _BRACKETED.findall(text)

@@ -12,6 +12,7 @@ from engine.llm.formats.thinking import CodeTracker
 _MAX_LOOK = 100  # characters before and behind a mark that are looked at
 _MAX_STRIKE = 200  # characters behind `<s>` in which `</s>` may show that something is crossed out
 
+_SPEAKERS = ("assistant", "model")  # alone in the first line
 _SPEAKER = r"(?:assistant|model|ai)"
 _ROLE = r"(?:assistant|user|system|model|human|tool|ai)"
 
@@ -28,7 +29,7 @@ _TEXT_START = (
     r"<\|(?:begin_of_text|startoftext|chatbot_token|start_of_turn_token)\|> | <bos> | <s> | <｜begin▁of▁sentence｜>"
 )
 _START = re.compile(
-    rf"(?:{_write_role_start(_SPEAKER)} | {_TEXT_START} | \[/inst\])",
+    rf"(?:{_write_role_start(_SPEAKER)} | {_TEXT_START} | \[/inst\] | (?-i:{'|'.join(_SPEAKERS)})[ \t]{{0,4}}\n)",
     re.IGNORECASE | re.VERBOSE,
 )
 _TURN = re.compile(rf"{_write_role_start(_ROLE)} | \[/inst\]", re.IGNORECASE | re.VERBOSE)
@@ -36,19 +37,50 @@ _MARK = re.compile(
     rf"""(?:
     <\|(?:im_end|eot_id|eom_id|eot|eos|endoftext|end_of_text|end_of_turn|end_of_turn_token|endofturn|end|return|stop)\|>
     | <end_of_turn> | <turn\|> | </?eos> | <eot> | </s> | <｜end▁of▁sentence｜> | \[e~\[ | \[\|endofturn\|] | \[eos]
-    | {_TURN.pattern} | {_TEXT_START}
+    | {_TURN.pattern} | \[inst\] | {_TEXT_START}
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _MARKS = re.compile(rf"(?:\s{{0,40}}{_MARK.pattern}){{0,8}}\s{{0,40}}", re.IGNORECASE | re.VERBOSE)
 _FURTHER_TURN = re.compile(rf"{_TURN.pattern} | \[inst]", re.IGNORECASE | re.VERBOSE)
-_LINE_END = re.compile(rf"[ \t]*(?:\Z|\n|{_MARK.pattern})", re.IGNORECASE | re.VERBOSE)
-_BEFORE = re.compile(r"(?:\A|[\n.!?…。！？)\]】」*]\s*|[^\s`\"'“‘«(])\Z")  # no mark that a sentence speaks of
+# With a colon they begin a turn in words.
+_NAMES = (
+    *(
+        "user",
+        "human",
+        "assistant",
+        "question",
+        "q",
+        "instruction",
+        "input",
+        "customer",
+        "nutzer",
+        "benutzer",
+        "mensch",
+    ),
+    *("frage", "usuario", "pregunta", "utilisateur", "usuário", "pergunta", "ユーザー", "アシスタント", "質問"),
+)
+_BARE_NAMES = ("user", "human", "assistant", "model", "system")  # so do these alone in a line
+_DECORATION = "#* \t"
+_WORDED_TURN = re.compile(
+    rf"[{_DECORATION}]{{0,8}}"
+    rf"(?:(?:{'|'.join(_NAMES)})[ \t]{{0,4}}[:：]|(?:{'|'.join(_BARE_NAMES)})[ \t]{{0,4}}(?:\n|\Z))",
+    re.IGNORECASE,
+)
+_LINE_END = re.compile(rf"[ \t]{{0,40}}(?:\Z|\n|{_MARK.pattern})", re.IGNORECASE | re.VERBOSE)
+_BEFORE = re.compile(r"(?:\A|[\n.!?…。！？)\]】」*`\"'”’»]\s{0,99}|[^\s“‘«(])\Z")  # no mark that a sentence speaks of
+_QUOTED = re.compile(r"[`\"'”’»]")  # behind a mark: one that is quoted
 _SENTENCE_END = re.compile(r"(?:\A|[.!?…。！？)\]】」*_\"'”’»])\s*\Z|\S\Z")
+_GLUED = re.compile(r"[.!?…。！？)\]】」]\Z")
+_PARAGRAPH_END = re.compile(r"\n[ \t]{0,40}\n\s{0,40}\Z")
+_CITED = re.compile(r"\[\d{1,3}\][.!?。]?\s*\Z")
 # A mark is named behind a colon, as an item of a list, and in a line that is indented as code.
 _NAMED = re.compile(r"(?:[:：]\s+|(?:\A|\n)[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|\n(?:[ ]{4}|\t)[ \t]*)\Z")
+# Behind a mark that a sentence speaks of.
+_GOING_ON = re.compile(r"[ \t]{0,4}(?:[,;:/=)、，–—→]|は(?!い)|[がを]|和)|[ \t]{1,4}\(")
+_CROSSED_OUT = re.compile(r"<s>(?:(?!</?s>)[^\n]){1,99}\Z", re.IGNORECASE)  # text behind `<s>` in a line
 _OPEN = re.compile(  # what may become a mark
-    r"(?:<(?:\|[a-z_]{3,18}\|?|start_of_turn)>[a-z]{0,9}(?:<[^<>\n]{0,20})?|<[^<>\n]{0,60}|\[[^\[\]\n]{0,24}|][^\[\]\n]{0,12})\Z",
+    r"(?:<(?:\|[a-z_]{3,18}\|?|start_of_turn)>[a-z]{0,9}(?:<[^<>\n]{0,20})?|<[^<>\n]{0,60}|\[[^\[\]\n]{0,24}|](?:~b][a-z]{0,9}|[^\[\]\n]{0,12}))\Z",
     re.IGNORECASE,
 )
 
@@ -56,8 +88,10 @@ _OPEN = re.compile(  # what may become a mark
 class TurnFilter:
     """Passes a streamed reply without the marks at its start, up to the end of its turn.
 
-    The start of another turn ends this one if the line ends behind it. Other marks do so only if nothing but marks
-    follows, or another turn: one with prose below is text. In code, and once a mark was text, all marks are text.
+    The start of another turn ends this one if the line ends behind it or a sentence right before it. Other marks do so
+    only if nothing but marks follows, or another turn: one with prose below is text. Once prose named a mark, only an
+    end behind a citation or before another turn ends this one. In code, and once the start of a turn was text, all
+    marks are text.
     """
 
     def __init__(self) -> None:
@@ -66,7 +100,8 @@ class TurnFilter:
         self._code = CodeTracker()
         self._has_begun = False
         self._has_ended = False
-        self._names_marks = False  # a mark was text
+        self._names_marks = False  # prose named a mark
+        self._shows_turns = False  # the start of a turn was text
 
     def feed(self, delta: str) -> str:
         """Add a piece of the reply; returns the text that can be shown now."""
@@ -85,12 +120,11 @@ class TurnFilter:
             shown.append(self._show(at, found.start()))
             at = found.start()
             behind = self._held[found.end() : found.end() + _MAX_LOOK]
-            if self._names_marks or self._code.is_code:
+            if self._shows_turns or self._code.is_code:
                 continue
             if not is_last and _is_open(behind):
                 break
-            self._names_marks = not self._ends_turn(found[0], behind)
-            if not self._names_marks:
+            if self._ends_turn(found[0], behind):
                 self._has_ended, at = True, len(self._held)
                 break
         else:
@@ -105,18 +139,19 @@ class TurnFilter:
         """Drop the marks at the start; false if more of them may come."""
         while found := _START.match(self._held.lstrip()):
             behind = self._held.lstrip()[found.end() :]
-            rest = behind.lstrip()
-            if not is_last and (not rest or _OPEN.fullmatch(rest) or (found[0] == "<s>" and _may_strike(behind))):
-                return False  # a longer mark may come
+            if not is_last and _may_be_longer(found[0], behind):
+                return False
             if _is_named(found[0], behind):
                 break
-            self._held = rest
-        head = self._held.strip()
-        if head and _MARKS.fullmatch(head):  # what follows decides
-            self._has_begun = is_last
-            return is_last
-        self._names_marks = _MARK.match(head) is not None
-        self._has_begun = is_last or (bool(head) and _OPEN.fullmatch(head) is None)
+            self._held = behind.lstrip()
+        head = self._held.lstrip()
+        marks, rest = _split_marks(head)
+        self._has_begun = is_last or bool(rest and not _OPEN.fullmatch(rest) and not _may_be_speaker(rest))
+        if self._has_begun and marks and not rest:
+            self._held = ""
+        if marks and rest:
+            self._names_marks = not _begins_strike(head)
+            self._shows_turns = _TURN.match(head) is not None
         return self._has_begun
 
     def _show(self, start: int, end: int) -> str:
@@ -126,14 +161,38 @@ class TurnFilter:
         return text
 
     def _ends_turn(self, mark: str, behind: str) -> bool:
-        if not _BEFORE.search(self._before) or _NAMED.search(self._before):
+        if mark.casefold() == "</s>" and _CROSSED_OUT.search(self._before):
             return False
-        if _TURN.fullmatch(mark):
-            is_other = "system" not in mark.casefold()
-            return is_other and bool(_LINE_END.match(behind) and _SENTENCE_END.search(self._before))
+        if not _BEFORE.search(self._before) or _NAMED.search(self._before) or self._is_quoted(behind):
+            turn = _FURTHER_TURN.fullmatch(mark) or _FURTHER_TURN.match(behind)
+            self._shows_turns = turn is not None and not _goes_on(behind)
+            self._names_marks |= not _begins_strike(mark + behind)
+            return False
+        if _FURTHER_TURN.fullmatch(mark):
+            ends = not self._names_marks and self._is_other_turn(mark, behind)
+            self._shows_turns = not ends
+            return ends
         marks, rest = _split_marks(behind)
-        further = _FURTHER_TURN.search(marks) or _FURTHER_TURN.match(rest)
-        return bool(not rest or further or _MARK.match(behind))
+        is_cut_off = rest.startswith("<|") and _OPEN.fullmatch(rest) is not None
+        if not rest or is_cut_off or _MARK.match(behind):
+            return _begins_turn(marks, rest) or not self._names_marks or _CITED.search(self._before) is not None
+        return _begins_turn(marks, rest)
+
+    def _is_quoted(self, behind: str) -> bool:
+        return self._before[-1:] in {*"`\"'”’»"} and _QUOTED.match(behind) is not None
+
+    def _is_other_turn(self, mark: str, behind: str) -> bool:
+        """Whether the start of a turn is not one that a text shows."""
+        if "system" in mark.casefold() or not _SENTENCE_END.search(self._before):
+            return False
+        if mark.casefold() == "[inst]":
+            return not _goes_on(behind) and not _PARAGRAPH_END.search(self._before)
+        is_glued = _GLUED.search(self._before) is not None and not _goes_on(behind)
+        return is_glued or _LINE_END.match(behind) is not None
+
+
+def _begins_turn(marks: str, rest: str) -> bool:
+    return bool(_FURTHER_TURN.search(marks) or _FURTHER_TURN.match(rest) or _WORDED_TURN.match(rest))
 
 
 def _split_marks(behind: str) -> tuple[str, str]:
@@ -144,22 +203,60 @@ def _split_marks(behind: str) -> tuple[str, str]:
 
 
 def _is_open(behind: str) -> bool:
-    """Whether more text decides what a mark is: only blanks, marks or the start of one are behind it so far."""
-    rest = _split_marks(behind)[1]
-    return len(behind) < _MAX_LOOK and (not rest or _OPEN.fullmatch(rest) is not None)
+    """Whether more text decides what a mark is: blanks, marks or the start of a mark or of a turn are behind it."""
+    rest = _split_marks(behind)[1].lstrip()
+    name = rest.strip(_DECORATION).casefold()
+    may_be_turn = any(known.startswith(name) for known in (*_NAMES, *_BARE_NAMES))
+    may_be_turn |= name == "は"
+    return len(behind) < _MAX_LOOK and (may_be_turn or _OPEN.fullmatch(rest) is not None)
+
+
+def _may_be_speaker(text: str) -> bool:
+    return any(name.startswith(text.rstrip(" \t")) for name in _SPEAKERS)
+
+
+def _may_be_longer(mark: str, behind: str) -> bool:
+    """Whether more text decides what a mark at the start of a reply is."""
+    rest = behind.lstrip()
+    if len(rest) < len("はい") or _OPEN.fullmatch(rest) or _may_be_speaker(rest):
+        return True
+    if mark.casefold() != "<s>" or rest != behind:
+        return False
+    line, end, after = _split_strike(behind)
+    return _is_open(after) if end else len(line) < _MAX_STRIKE and line == behind
 
 
 def _is_named(mark: str, behind: str) -> bool:
     """Whether a mark at the start of a reply is text: a sentence goes on behind it, or it crosses something out."""
-    if mark == "<s>" and "</s>" in behind[:_MAX_STRIKE]:
-        return True
+    line, end, after = _split_strike(behind)
+    if mark.casefold() == "<s>" and end and line.strip() == line != "" and "<s>" not in line.casefold():
+        marks, rest = _split_marks(after)
+        return bool(rest) and not _begins_turn(marks, rest)
+    return _goes_on(behind)
+
+
+def _goes_on(behind: str) -> bool:
+    """Whether the sentence in which a mark stands goes on behind it."""
     rest = behind.lstrip(" \t")
-    return rest != behind and bool(rest) and not rest.startswith("\n") and _MARK.match(rest) is None
+    return _GOING_ON.match(behind) is not None or (rest != behind and rest[:1].islower())
 
 
-def _may_strike(behind: str) -> bool:
-    """Whether `</s>` may still come in the line behind `<s>`."""
-    return len(behind) < _MAX_STRIKE and "\n" not in behind and "</s>" not in behind
+def _begins_strike(text: str) -> bool:
+    """Whether a text begins with `<s>` and something that is crossed out."""
+    behind = text[len("<s>") :]
+    return (
+        text[: len("<s>")].casefold() == "<s>"
+        and behind[:1].strip() not in {"", *",;:.!?/"}
+        and not _MARK.match(behind)
+    )
+
+
+def _split_strike(behind: str) -> tuple[str, str, str]:
+    """The line behind `<s>` up to `</s>`, that mark, and what is looked at behind it."""
+    line = behind[:_MAX_STRIKE].partition("\n")[0]
+    crossed, end, _ = line.partition("</s>")
+    at = len(crossed) + len(end)
+    return crossed, end, behind[at : at + _MAX_LOOK] if end else ""
 
 
 def cut_turn(reply: str) -> str:

@@ -30,6 +30,9 @@ _DECLARED = re.compile(
 _HEAD = 4096
 _SAMPLE_SIZE = 64 * 1024
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@B(]|\([BIJ])")
+# Calendars and contacts cut long lines by bytes, and so within characters.
+_CONTENT_LINES = re.compile(rb"\A(?:\xef\xbb\xbf)?\s{0,9}BEGIN:V", re.IGNORECASE)
+_FOLD_WITHIN = re.compile(rb"(?<=[\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 # Data with more than one unprintable character in a hundred is not text.
 _MAX_CONTROL_SHARE = 0.01
@@ -59,7 +62,7 @@ def decode(data: bytes) -> DecodedText:
 
     Raises CorruptFile if the result is not text.
     """
-    decoded = _decode_bytes(data)
+    decoded = _decode_bytes(_FOLD_WITHIN.sub(b"", data) if _CONTENT_LINES.match(data) else data)
     sample = decoded.text[:_SAMPLE_SIZE]
     if sample and len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample):
         raise CorruptFile("The file holds binary data, not text.", hint=_BINARY_HINT)

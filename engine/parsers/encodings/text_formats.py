@@ -29,6 +29,7 @@ _MIN_MAIL_FIELDS = 3
 _BEGINNINGS = (
     (re.compile(r"BEGIN:VCALENDAR\b", re.IGNORECASE), "calendar"),
     (re.compile(r"BEGIN:VCARD\b", re.IGNORECASE), "contacts"),
+    (re.compile(r"<[A-Za-z][\w:.-]{0,60}\s[^<>]{0,300}?\bxmlns(?::\w{1,30})?="), "xml"),
     (re.compile(r"(?:<\?xml\b|<(?:rss|feed|opml|rdf:RDF|urlset|svg|mxfile|mxGraphModel)\b)", re.IGNORECASE), "xml"),
 )
 _RELATED = re.compile(r"^Content-Type:[ \t]{0,8}multipart/related", re.IGNORECASE | re.MULTILINE)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.errors import CorruptFile, EncryptedFile, InvalidDocument
 from engine.parsers.base import EmbeddedPicture, Omission, ParsedFile, count_parts, word_reason
 from engine.parsers.dates import first_stated, parse_date
+from engine.parsers.formats.xml_text import parse as parse_xml
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, resolve_path
 from engine.parsers.html import parse as parse_html
 from engine.parsers.passages import shorten_label
@@ -98,7 +99,8 @@ def _read_chapter(archive: XmlArchive, chapter: _Chapter) -> list[Passage] | Omi
         data = archive.read(chapter.path)
         if _is_picture(chapter.path):
             return []
-        passages = parse_html(chapter.path, data).passages
+        is_drawing = chapter.path.lower().endswith(".svg")
+        passages = (parse_xml if is_drawing else parse_html)(chapter.path, data).passages
     except InvalidDocument as error:
         return Omission(_name_chapter(chapter), word_reason(error))
     return [

@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from engine.models import Omission, Passage
 from engine.parsers import plain_text
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import IS_DATA, ParsedFile
 from engine.parsers.encodings.decoding import decode_text
 from engine.parsers.formats.openxml.single_file import parse_single_file
 from engine.parsers.html import flatten_block, read_fragment
@@ -29,8 +29,8 @@ _TAG = re.compile(r"<[^<>]{0,2000}>")
 _MARKUP = re.compile(r"</?(?:p|br|div|span|a|img|table|t[rdh]|ul|ol|li|h[1-6]|b|i|em|strong|pre|code)\b[^<>]*>")
 _DATA = re.compile(r"[A-Za-z0-9+/]{100,}={0,2}")  # without the spaces and line ends within it
 _MIN_LINE = 40  # characters; data are cut into long lines, and text into words
-IS_DATA = "it is data, not text"
 _MAX_DRAWING = 8 * 2**20  # bytes
+_BREAKS = frozenset({"br", "lb"})  # elements that end a line
 _NAMESPACES = ("xmlns", "xsi:", "xml:")
 
 
@@ -91,6 +91,8 @@ class _XmlReader:
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._open.append(name.rpartition(":")[2])
+        if self._depth and self._open[-1] in _BREAKS:
+            self._text.append(" ")
         line = self._parser.CurrentLineNumber
         for key, value in attributes.items():
             if value.strip() and len(value) <= _MAX_ATTRIBUTE_LENGTH and not key.startswith(_NAMESPACES):

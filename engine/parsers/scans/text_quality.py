@@ -14,6 +14,7 @@ _MIN_IN_WORDS = 0.25  # of the characters in words that can be spoken: then sign
 _MIN_LONGER, _MIN_SPOKEN = 8, 0.85
 _SAMPLE_SIZE = 200_000
 _WORD = re.compile(r"[^\W\d_]+")
+_SINGLE = re.compile(r"(?<![^\W_])[A-Za-z\u00aa-\u024f](?![^\W_])")  # not the letter of a code, such as B7
 _LEADERS = re.compile(r"([^\w\s]|_)(?:[ \t]{0,3}\1){2,}")  # dots that lead to a number, rules, fields to be filled
 _VOWELS = frozenset("aeiouyæøœıα")
 
@@ -38,7 +39,7 @@ def is_garbled(text: str) -> bool:
     longer = [word for word in latin if len(word) > 2 and not word.isupper()]
     spoken = sum(map(_is_word, longer))
     has_prose = has_words or (len(longer) >= _MIN_LONGER and spoken >= _MIN_SPOKEN * len(longer))
-    if not has_prose and sum(len(word) == 1 for word in latin) > _MAX_SINGLE * len(latin):
+    if not has_prose and len(_SINGLE.findall(sample)) > _MAX_SINGLE * len(latin):
         return True
     return len(longer) >= _MIN_WORDS and spoken < _MIN_PRONOUNCEABLE * len(longer)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.export import DiscordExport, open_export
+from adapters.discord.export import LESSER, NO_DIRECT, NO_SERVER, DiscordExport, open_export
 from adapters.discord.exports.csv_rows import MAX_CELL
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import Omission
@@ -107,8 +107,19 @@ def test_a_rule_within_a_message_ends_nothing(tmp_path: Path) -> None:
     assert last.text.endswith("Nails.")
 
 
+def test_a_head_within_a_message_begins_none(tmp_path: Path) -> None:
+    text = TEXT.replace("Slates.", "Log:\n[3/1/2026 8:00 AM] carla\nNails.")
+    *_, last = read(build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77"))
+    assert last.text == "Log:\n[3/1/2026 8:00 AM] carla\nNails."
+
+
+def test_the_ending_of_a_name_can_be_in_capitals(tmp_path: Path) -> None:
+    whole = discord_file({"id": "60000", "name": "roof"}, [discord_message("1", 0, "Tiles.")])
+    assert [message.text for message in read(build(tmp_path, {"ROOF.JSON": whole}))] == ["Tiles."]
+
+
 def test_messages_with_times_of_another_form_are_counted(tmp_path: Path) -> None:
-    text = TEXT.replace("3/2/2026 9:00 AM", "2026/03/02 9:00").replace("3/2/2026 9:05 AM", "2026/03/02 9:05")
+    text = TEXT.replace("3/2/2026 9:00 AM", "2 March 2026, 9:00").replace("3/2/2026 9:05 AM", "2 March 2026, 9:05")
     source = build(tmp_path, {"Town - Trades - roof [60000].txt": text.encode()}, workspace="77")
     assert [message for channel in source.list_channels() for message in source.read_pages(channel.location)] == []
     assert sum(source.omissions.values()) == 2
@@ -130,9 +141,9 @@ def test_json_has_precedence(tmp_path: Path) -> None:
     whole = discord_file({"id": "60000", "name": "roof"}, [discord_message("1", 0, "Tiles.")])
     files = {"Town - roof [60000].json": whole, "Town - roof [60000].html": page(), "notes.csv": b"a,b\n"}
     source = build(tmp_path, files)
-    assert [document.text for document in read(source)] == ["Tiles."]
+    assert [document.text for document in read(source)] == ["Tiles.", "Nails"]
     assert source.omissions == {
-        "CSV, HTML and text files of channels that are here as JSON": 1,
+        LESSER: 1,
         "CSV, HTML and text files that are no exported channels": 1,
     }
 
@@ -253,7 +264,7 @@ def test_a_file_that_names_no_server_is_left_out_until_somebody_says_it(tmp_path
     assert len(build(tmp_path, {}, workspace="77").list_channels()) == 3
     source = build(tmp_path, {"Town - quay [60001].csv": CSV.encode()})
     assert [channel.name for channel in source.list_channels()] == ["quay"]
-    assert source.omissions["files that do not name their server (--workspace says it)"] == 3
+    assert source.omissions[NO_SERVER] == 3
 
 
 def test_files_of_two_servers_do_not_share_one(tmp_path: Path) -> None:
@@ -266,7 +277,7 @@ def test_direct_messages_of_any_form_are_left_out_unless_they_are_wanted(tmp_pat
     files = {"Direct Messages - Private - ada [60000].csv": CSV.encode()}
     source = build(tmp_path, files, workspace="77")
     assert not source.list_channels()
-    assert source.omissions == {"direct messages (--direct-messages includes them)": 1}
+    assert source.omissions == {NO_DIRECT: 1}
     assert len(build(tmp_path, {}, direct_messages=True).list_channels()) == 1
 
 
@@ -307,3 +318,31 @@ def test_films_of_a_page_are_files_and_its_notices_are_counted(tmp_path: Path) -
     [message] = read(source, source.list_channels()[0].location)
     assert [upload.name for upload in message.uploads] == ["roof.mp4"]
     assert source.omissions == {"notices, such as who joined a server": 1}
+
+
+NOTICES = (
+    "Joined the server.",
+    "Pinned a message.",
+    "Started a thread.",
+    "Started a call that lasted 12 minutes.",
+    "Added Bela to the group.",
+    "Left the group.",
+    "Changed the channel name: quay",
+    "Changed the channel icon.",
+)
+
+
+@pytest.mark.parametrize("notice", NOTICES)
+def test_notices_of_csv_and_text_are_counted(tmp_path: Path, notice: str) -> None:
+    text = TEXT.replace("Slates.", notice)
+    table = CSV.replace("Slates.", notice)
+    for name, data in ((f"Town - roof [60000].{ending}", data) for ending, data in (("txt", text), ("csv", table))):
+        source = build(tmp_path / name[-3:], {name: data.encode()}, workspace="77")
+        assert [message.text for message in read(source)][1:] == []
+        assert source.omissions["notices, such as who joined a server"] == 1
+
+
+def test_what_people_say_of_a_server_is_no_notice(tmp_path: Path) -> None:
+    text = TEXT.replace("Slates.", "Joined the server. Where is the roof?")
+    source = build(tmp_path, {"Town - roof [60000].txt": text.encode()}, workspace="77")
+    assert len(read(source)) == 2

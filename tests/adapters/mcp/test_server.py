@@ -211,6 +211,30 @@ async def test_what_does_not_fit_is_refused_in_words(desk: Desk) -> None:
             assert (await call(client, name, arguments)).is_error
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("aks", FERRY, "There is no tool “aks”. The tools are ask, retrieve"),
+        ("ask", {**FERRY, "since": "2026-13-45"}, "The tool ask has no argument since. It takes question, as_of."),
+        ("ask", {}, "The tool ask needs question. It takes question, as_of."),
+        ("ask", {**FERRY, "as_of": "yesterdy"}, "I do not know the day “yesterdy”."),
+        ("ask", {"question": "When? in:#nowhere"}, "Nothing that can be read here is in #nowhere. Check the name."),
+        (
+            "entity",
+            {"name": "x" * 501},
+            "The argument name of the tool entity is not valid: String",
+        ),
+    ],
+)
+async def test_a_mistake_of_a_client_has_a_sentence_that_mends_it(
+    desk: Desk, name: str, arguments: dict[str, Any], words: str
+) -> None:
+    async with desk.connect() as client:
+        found = await call(client, name, arguments)
+    assert found.is_error
+    assert words in str(found.content[0])
+
+
 @pytest.mark.long
 async def test_the_command_serves_on_standard_input_and_output(desk: Desk, tmp_path: Path) -> None:
     data = tmp_path / "data"

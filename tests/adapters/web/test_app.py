@@ -242,3 +242,23 @@ async def test_the_description_lists_every_endpoint_with_its_problems(api: Api) 
 
 async def test_somebody_who_may_read_nothing_tries_each_operation(api: Api) -> None:
     assert list_operations(api.app) == (set(PAGE_CALLS), set(API_CALLS))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "words"),
+    [
+        ("POST", "/api/v1/query", {"question": "When?", "since": "yesterdy"}, 422, "body.since: write a date and time"),
+        ("POST", "/api/v1/query", {"question": "When?", "since": "2026-05-12"}, 422, "/api/v1/openapi.json describes"),
+        ("POST", "/api/v1/query", {"question": "When?", "channels": ["nowhere"]}, 422, "is in #nowhere"),
+        ("POST", "/api/v1/query", {"question": "When? in:#nowhere"}, 422, "Check the name."),
+        ("POST", "/api/v1/query", {"question": "When?", "channels": ["slack:T1:VAULT"]}, 422, "is in #slack:T1:VAULT"),
+        ("POST", "/api/v1/qurey", {"question": "When?"}, 404, "GET /api/v1/openapi.json describes every address"),
+        ("GET", "/api/v1/query", None, 405, "This address takes POST."),
+    ],
+)
+async def test_a_mistake_of_a_program_has_a_sentence_that_mends_it(
+    api: Api, method: str, path: str, body: object, status: int, words: str
+) -> None:
+    refused = await api.call(method, path, body=body)
+    assert refused.status_code == status
+    assert words in f"{refused.json()['detail']} {refused.json()['hint']}"

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from bot import texts
 from bot.answers.question import build_question
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
 from bot.platform.models import Location, Person
 from bot.text.search_filters import UNKNOWN_ROOM
+from bot.texts import search_notices
 from engine.errors import InvalidQuestion
 from engine.llm.base import RewriteRequest
 from engine.models import Filters, Overview, ProposedFilters, Question, SearchQuery
@@ -162,6 +164,18 @@ async def test_a_filter_does_not_open_what_the_asker_may_not_read(bot: BotFixtur
     assert "mat" not in reply.text
     reply = await bot.ask(vault, "bob", "in:#vault where is the secret key?")
     assert "mat" in reply.text
+
+
+@pytest.mark.parametrize("place", ["#nowhere", "#vault", "<#VAULT>"])
+async def test_an_unknown_channel_and_one_that_is_not_readable_are_told_alike(bot: BotFixture, place: str) -> None:
+    vault = await bot.join("VAULT", "bob", kind="closed")
+    await bot.post_indexed(vault, "bob", "The secret key is under the mat.")
+    await bot.post_indexed(HALL, "bob", "The tiles come on Friday.")
+    told = (await bot.ask(HALL, "ada", f"in:{place} where is the secret key?")).text
+    named = "" if "<" in place else f" Check the name `{place}`."
+    assert told.startswith(f"{search_notices.NOTHING_IN_CHANNEL}{named} {search_notices.WHEN_SEARCHED}")
+    found = (await bot.ask(HALL, "ada", "in:#hall before:1999-01-01 where is the secret key?")).text
+    assert found.startswith(texts.NOTHING_FOUND)
 
 
 class ProposingLanguage(CannedLanguage):

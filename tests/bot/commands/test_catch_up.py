@@ -187,11 +187,18 @@ async def test_without_a_model_a_word_that_answers_a_question_is_shown(workspace
         "I will ask Krone.",
         "yes please",
         "thanks!",
+        "Somebody should call Krone.",
+        "👍",
+        "Yep",
+        "no worries",
+        "Who has the key?",
+        "great",
+        "thanks!",
     )
     await post_busy_days(workspace, windows=1, size=len(lines), special={0: lines})
     _, *shown = (await workspace.text("bob", "catch-up 3 days")).splitlines()
     quoted = [line.rpartition(": ")[2] for line in shown if line.lstrip().startswith("- ")]
-    assert quoted == [sanitize_inline(line) for line in (*lines[:1], *lines[2:7])]
+    assert quoted == [sanitize_inline(line) for line in (lines[0], *lines[2:7], *lines[8:11], *lines[12:14])]
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,12 @@ from bot.__main__ import app
 from bot.model_setup.checks import check_models
 from bot.model_setup.roles import build_context_window, embedding_model_settings
 from bot.settings import Settings, load_settings
+from engine import ModelConfig
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, OutOfCredit, RateLimited
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
-from engine.llm.traits.model_check import ModelCheck
+from engine.llm.traits.model_check import CheckedRole, ModelCheck
 from engine.llm.traits.remembered import FILE_NAME, list_checked_roles, load_facts
 from tests.support.clock import ManualClock
 from tests.support.raw_replies import RawReplies
@@ -236,3 +237,9 @@ def test_the_command_fails_for_a_model_that_cannot_be_reached(tmp_path: Path, mo
     shown = CliRunner().invoke(app, ["--data-dir", str(tmp_path), "check", "--json"], obj=ManualClock())
     assert shown.exit_code == 1
     assert "THREADLORE_LLM_API_BASE" in json.loads(shown.stdout)[0]["problems"][0]["hint"]
+
+
+@pytest.mark.parametrize(("inherits", "variable"), [(True, "THREADLORE_LLM_MODEL"), (False, "THREADLORE_QUERY_MODEL")])
+def test_the_variable_of_a_model_that_is_inherited_is_that_of_the_answers(*, inherits: bool, variable: str) -> None:
+    role = CheckedRole("queries", ModelConfig("openai/any"), "THREADLORE_QUERY", inherits=inherits)
+    assert role.setting("MODEL") == variable

@@ -22,6 +22,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
         ({"in": "roof", "from": "@Ada Lovelace"}, 'in:#roof from:@"Ada Lovelace" Who?'),
         ({"in": '#the "old" roof', "has": "file"}, 'in:#"the old roof" has:file Who?'),
         ({"after": "2026-05", "before": "yesterday"}, "after:2026-05 before:yesterday Who?"),
+        ({"since": "el mes pasado", "until": "im Mai"}, 'since:"el mes pasado" until:"im Mai" Who?'),
     ],
 )
 def test_options_stand_before_the_question(options: dict[str, str], text: str) -> None:
@@ -57,4 +58,5 @@ def test_times_are_days_months_and_what_was_typed_itself() -> None:
     assert suggest_times("2026-0", NOW) == [f"2026-0{month}" for month in range(9, 0, -1)]
     assert suggest_times("2026-05-1", NOW) == []
     assert suggest_times("2026-05-12", NOW) == ["2026-05-12"]
+    assert suggest_times("la semana pasada", NOW) == ["la semana pasada"]
     assert all(parse_search_filters(f"after:{time}", NOW).since for time in suggest_times("", NOW))

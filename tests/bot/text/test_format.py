@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -18,6 +19,9 @@ EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that
         ("90 min", "2026-11-20 14:00"),
         ("last hour", "2026-11-20 14:30"),
         ("3 days ago", "2026-11-17 15:30"),
+        ("three days ago", "2026-11-17 00:00"),
+        ("vor 2 Wochen", "2026-11-02 00:00"),
+        ("il y a un mois", "2026-10-01 00:00"),
         ("week", "2026-11-13 15:30"),
         ("last week", "2026-11-09 00:00"),
         ("since last week", "2026-11-09 00:00"),
@@ -75,3 +79,9 @@ def test_the_future_cannot_be_missed() -> None:
 )
 def test_a_past_time_is_shown_roughly(words: str, shown: str) -> None:
     assert format_ago(parse_since(words, NOW), NOW) == shown
+
+
+@pytest.mark.parametrize("words", ["0001-01-01", "0001-01-01 05:00", "1 january 0001"])
+def test_the_first_day_of_all_is_refused_east_of_utc_too(words: str) -> None:
+    with pytest.raises(InvalidQuestion):
+        parse_since(words, datetime(2026, 5, 18, tzinfo=ZoneInfo("Pacific/Auckland")))

@@ -43,6 +43,9 @@ ODT = archive(ODT_FILES)
         ("de.pot", b'msgid "Slates"\nmsgstr ""\n', "plain"),
         ("a.pps", b"text", "plain"),
         ("a.xlt", b"text", "plain"),
+        ("a.dbk", b'<article xmlns="http://docbook.org/ns/docbook"><title>Weir</title></article>', "xml"),
+        ("a.ttml", b'<tt:tt\n xml:lang="en" xmlns:tt="http://www.w3.org/ns/ttml"/>', "xml"),
+        ("a.page", b'<template><p xmlns="a">text</p></template>', "plain"),
     ],
 )
 def test_the_bytes_decide_before_the_name(name: str, data: bytes, kind: str) -> None:

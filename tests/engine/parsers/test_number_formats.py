@@ -23,6 +23,11 @@ from engine.parsers.formats.openxml.number_formats import format_number
         (0.75, "[<1]0%;0.0", "75%"),
         (3.0, "General", "3"),
         (3.5, "", "3.5"),
+        (7.0, "@", "7"),
+        (0, "0.0;-0.0;@", "0.0"),
+        (-2, "0.0;@", "-2.0"),
+        (2, "0.0;(0.0);nil;@", "2.0"),
+        (7.5, '"No. "@', "7.5"),
     ],
 )
 def test_a_number_is_shown_as_the_sheet_shows_it(value: float, code: str, shown: str) -> None:

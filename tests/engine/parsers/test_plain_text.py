@@ -64,3 +64,8 @@ def test_no_word_is_lost_and_nothing_is_empty(text: str) -> None:
     unmarked = str.maketrans("", "", "\ufeff\ufffd")
     joined = "".join(passage.text for passage in passages)
     assert "".join(joined.translate(unmarked).split()) == "".join(text.translate(unmarked).split())
+
+
+def test_the_codes_of_a_terminal_go() -> None:
+    log = b"\x1b[1;31mRed alert\x1b[0m at \x1b]0;title\x1b\\lock \x1b[K[4m]\x1b(B\x1b[m\x1b7"
+    assert parse("a.log", log).passages[0].text == "Red alert at lock [4m]"

@@ -14,6 +14,7 @@ from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, UnsupportedFormat
 from engine.models import Omission
 from engine.parsers.detection import detect_format
+from engine.parsers.formats.epub import parse as parse_epub
 from engine.parsers.formats.opendocument.content import NO_DOCUMENT
 from engine.parsers.formats.opendocument.flat import parse as parse_flat
 from engine.parsers.formats.row_passages import repeat_merged
@@ -87,6 +88,61 @@ def test_workbooks_and_documents_of_office_2003_are_read_by_rows_and_paragraphs(
     ]
     found = "\n".join(passage.text for passage in document.passages)
     assert [line for line in found.split("\n") if line] == ["The eel trap", "Leaks.", "Ada |  | 5", "--- | --- | ---"]
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        *(("@", "7", "7"), ("Yes/No", "990", "990"), ("True/False", "1", "1"), ("On/Off", "0", "0"), ("0", "7", "7")),
+        *(("Short Date", "45000", "45000"), ("Fixed", "7", "7.00"), ("Standard", "7000", "7,000.00")),
+        *(("#,##0.00 [$kg]", "7000", "7,000.00 kg"), ("d/m/yyyy", "45000", "15/3/2023")),
+    ],
+)
+def test_numbers_of_excel_2003_stay_whatever_the_name_of_their_format(code: str, value: str, shown: str) -> None:
+    found = SHEET_2003.replace("0.0%", code).replace("0.125", value)
+    assert f"| {shown} |" in parse_xml("a.xml", found.encode()).passages[0].text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ('<Cell ss:StyleID="s1"', '<Cell ss:StyleID="s2"', "12.5%"),
+        ('<Cell ss:StyleID="s1"', "<Cell", "0.125"),
+        ("<Table>", '<Table ss:StyleID="s2">', "12.5%"),
+        ("<Table>", '<Table><Column ss:Index="2" ss:Span="2" ss:StyleID="s2"/>', "12.5%"),
+        ("<Table>", '<Table><Column ss:StyleID="s2"/>', "0.125"),
+        ("<Row>", '<Row ss:StyleID="s2">', "12.5%"),
+    ],
+)
+def test_a_cell_of_excel_2003_has_the_style_of_what_it_is_in(old: str, new: str, shown: str) -> None:
+    found = SHEET_2003.replace("</Styles>", '<Style ss:ID="s2" ss:Parent="s1"/></Styles>').replace(old, new)
+    found = found.replace('<Cell ss:StyleID="s1"', "<Cell")
+    assert f"| {shown} |" in parse_xml("a.xml", found.encode()).passages[0].text
+
+
+def test_a_row_of_excel_2003_counts_those_that_it_spans() -> None:
+    spanned = SHEET_2003.replace("</Row><Row>", '</Row><Row ss:Index="3" ss:Span="4"/><Row>')
+    sheet = parse_xml("a.xml", spanned.encode())
+    assert [passage.label for passage in sheet.passages] == ["sheet Tolls, row 8", "sheet Tolls, notes"]
+    assert sheet.passages[1].text.startswith("row 8: Comment")
+
+
+@pytest.mark.parametrize("words", ["Hello", ""])
+def test_pictures_and_objects_of_word_2003_are_read_or_named(words: str) -> None:
+    pieces = (("wordml://1.png", b"\x89PNG 1"), ("wordml://2.wmz", b"drawn"), ("", b""))
+    data = "".join(f'<w:binData w:name="{at}">\n{base64.b64encode(found).decode()}</w:binData>' for at, found in pieces)
+    text = (
+        '<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml" xmlns:o="o">'
+        f"<o:DocumentProperties><o:Title>Eel traps</o:Title><o:Author>Odo</o:Author></o:DocumentProperties>"
+        f"<w:body><w:p><w:r><w:t>{words}</w:t></w:r></w:p><w:p><w:r><w:pict>{data}</w:pict></w:r></w:p></w:body>"
+        '<w:docOleData><w:binData w:name="oledata.mso">0M8R</w:binData></w:docOleData></w:wordDocument>'
+    )
+    parsed = parse_xml("a.xml", text.encode())
+    assert [passage.text for passage in parsed.passages] == (
+        ["Hello", "Title: Eel traps\nAuthor: Odo"] if words else []
+    )
+    assert [picture.data for picture in parsed.embedded] == [b"\x89PNG 1"]
+    assert [omission.part for omission in parsed.omissions] == ["2.wmz", "data 3", "oledata.mso"]
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -188,3 +244,18 @@ def test_merged_cells_are_repeated_except_those_of_a_title() -> None:
         ["North", "5", "6"],
         ["North", "7", "8"],
     ]
+
+
+def test_elements_that_end_a_line_part_words() -> None:
+    subtitles = b'<tt xmlns="http://www.w3.org/ns/ttml"><p>Bell rings<br/>thrice</p></tt>'
+    assert parse_xml("a.ttml", subtitles).passages[0].text == "p: Bell rings thrice"
+
+
+def test_a_drawing_among_the_chapters_of_a_book_has_words() -> None:
+    files = {
+        "META-INF/container.xml": b'<container><rootfile full-path="a.opf"/></container>',
+        "a.opf": b'<package><manifest><item id="p" href="p.svg"/></manifest>'
+        b'<spine><itemref idref="p"/></spine></package>',
+        "p.svg": b'<svg xmlns="http://www.w3.org/2000/svg"><text>Plate one</text></svg>',
+    }
+    assert "Plate one" in parse_epub("a.epub", archive(files), "").passages[0].text

@@ -41,3 +41,20 @@ def test_a_star_within_a_group_hides_no_text() -> None:
     body = rb"{\loch\f0\*\cs7\cf0 The buoy is green}{\*\unknownword It is not}\par}"
     [passage] = parse("a.rtf", FONTS % 0 + body, "").passages
     assert passage.text == "The buoy is green"
+
+
+def test_a_cell_without_an_end_is_read() -> None:
+    found = parse("a.rtf", rb"{\rtf1\trowd\cellx1000\intbl Oats\cell 40\cell\row Paid in May\par}", "")
+    assert "Paid in May" in found.passages[0].text
+
+
+@pytest.mark.parametrize("row", [rb"\trowd\cellx1000\intbl ", rb"\trowd\cellx1000 "])
+def test_paragraphs_between_tables_are_no_cells(row: bytes) -> None:
+    body = (
+        row
+        + rb"Oats\cell 40\cell\row Paid in May.\par Late.\par "
+        + row
+        + rb"Rye\cell 50\cell\row Unpaid.\par\pard End\par"
+    )
+    texts = [passage.text for passage in parse("a.rtf", rb"{\rtf1\pard\intbl" + body + b"}", "").passages]
+    assert "\n\n".join(texts) == ("Oats | 40\n--- | ---\n\nPaid in May. Late.\n\nRye | 50\n--- | ---\n\nUnpaid.\n\nEnd")

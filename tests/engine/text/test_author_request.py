@@ -30,6 +30,9 @@ def question(text: str) -> Question:
         ("what has Ada posted in #workshop", ("Ada",)),
         ("recap of Ada's messages", ("Ada",)),
         ("Summarise the messages by Ada since Monday", ("Ada",)),
+        ("What did Ada say two days ago?", ("Ada",)),
+        ("Summarise the messages from Ada 3 days ago", ("Ada",)),
+        ("¿Qué dijo Ada hace dos días?", ("Ada",)),
         ("Summarise what I said today", ("Ines Dalgarno",)),
         ("Summarise what Ada and Bob said this week", ("Ada and Bob",)),
         ("Fasse zusammen, was Ada gesagt hat", ("Ada",)),
@@ -48,6 +51,7 @@ def test_what_somebody_said_is_an_overview_of_their_messages(text: str, writers:
     [
         ("Summarise what Ada said about the lifeboat", None, ""),
         ("Summarise what Ada said about the lifeboat last week", datetime(2026, 6, 8, tzinfo=UTC), ""),
+        ("Summarise what Ada said about the lifeboat 3 days ago", datetime(2026, 6, 14, tzinfo=UTC), ""),
         ("Summarise what Ada said yesterday about the fair in May", datetime(2026, 6, 16, tzinfo=UTC), ""),
         ("Summarise what Ada said about the May fair in #workshop", None, "workshop"),
     ],

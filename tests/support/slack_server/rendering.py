@@ -20,6 +20,7 @@ BARE_LINK = re.compile(r"https?://[^\s<>()\]|]+")
 BARE_NAME = re.compile(  # Slack links what looks like a domain or a mail address, unless text is verbatim
     r"(?<![\w@./:-])(?:[\w.+-]+@)?(?:[\w-]+\.)+(?:com|net|org|io|app|dev|example|md|zip|py|sh)(?![\w-])(?:[/?#][^\s<>|`]*)?"
 )
+NAME_END = re.compile(r"[)'\"]{0,2}[.,;!?]?\Z")  # of a name, part of the sentence
 CODE = re.compile(r"(```.*?(?:```|$)|`[^`\n]+`)", re.DOTALL)
 # Markdown whose marks Slack draws, with the group that remains.
 DRAWN = (
@@ -54,7 +55,7 @@ def draw_date(timestamp: object, now: float) -> str:
 
 def find_bare_links(text: str) -> list[tuple[str, str]]:
     """The addresses and names in a text that Slack makes links of its own, as (label, address)."""
-    names = BARE_NAME.findall(CODE.sub("", BARE_LINK.sub("", text)))
+    names = [NAME_END.sub("", name) for name in BARE_NAME.findall(CODE.sub("", BARE_LINK.sub("", text)))]
     urls = dict.fromkeys(BARE_LINK.findall(text))
     return [*((url, url) for url in urls), *((name, f"http://{name}") for name in names)]
 

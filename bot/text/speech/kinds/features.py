@@ -31,7 +31,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 _REPLACED = (
     (re.compile(r"^(?:>|&gt;)[^\n]{0,1200}", re.MULTILINE), " quotex "),
     (re.compile(r"```.{0,1200}?```|`[^`\n]{0,400}`", re.DOTALL), " codex "),
-    (re.compile(r"<?https?://\S{0,400}"), " urlx "),
+    (re.compile(r"<?https?://(?:[^\s?]|\?(?!\s|\Z)){0,400}"), " urlx "),  # without a mark behind it
     (re.compile(r"[“„«\"「『][^“”„«»\"」』\n]{1,400}[”“»\"」』]"), " quotex "),
 )
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|[?!.,;:=…、。\n]|[\U0001F300-\U0001FAFF\u2600-\u27BF]")
@@ -46,6 +46,7 @@ _ANYBODY = "anyone anybody someone somebody any jemand einer alguien alguno algu
 _VERBS = "ist sind war hat haben wird kann muss soll darf est sont a ont es son está están é são tem foi fue ha han"
 _DENIALS = "not nicht kein keine keinen pas no não ne never nie"
 _OPENING = frozenset("GJT")  # classes of greetings, interjections and thanks
+_LINKING = "que qu dass daß"  # more often than they ask
 _WHICH = "whats wheres whens whos hows que cade pq ou quoi qqn où was"
 
 
@@ -64,6 +65,7 @@ def name_features(text: str) -> set[str]:
         if spoken:
             found.update(_name_words(spoken))
             found.update(_name_classes(spoken))
+            found.update(_name_clauses(sentence))
         if spoken and 0 < number == len(sentences) - 1:
             found |= {f"last first {spoken[0]}", f"last first {' '.join(spoken[:2])}"}
     return found
@@ -170,11 +172,37 @@ def _name_classes(words: Sequence[str]) -> Iterator[str]:
         yield f"classes at {at} {' '.join(near)}"
 
 
+def _name_clauses(words: Sequence[str]) -> Iterator[str]:
+    """How each part of a sentence after a mark begins, and above all the last one."""
+    classes = _classes()
+    parts = [part for part in _split_at_marks(words) if part]
+    for number, part in enumerate(parts[1:], start=2):
+        row = "".join("0" if word == "0" else classes.get(word, "o") for word in part[:3])
+        for name in ("clause", "last clause") if number == len(parts) else ("clause",):
+            yield f"{name} {part[0]}"
+            yield f"{name} {' '.join(part[:2])}"
+            yield f"{name} classes {row}"
+            yield f"{name} classes {part[0]} {row[1:]}"
+
+
+def _split_at_marks(words: Sequence[str]) -> Iterator[list[str]]:
+    """The parts of a sentence between commas and colons."""
+    part = list[str]()
+    for word in words:
+        if word in ",;:=":
+            yield part
+            part = []
+        else:
+            part.append(word)
+    yield part
+
+
 @cache
 def _classes() -> dict[str, str]:
     """The class of each known word: one letter."""
     grammars = GRAMMARS.values()
     lists = [
+        ("C", phrases.parse_words(_LINKING)),
         ("Q", phrases.QUESTION_WORDS | phrases.parse_words(_WHICH)),
         ("I", phrases.parse_words(_FIRST)),
         ("Y", phrases.parse_words(_READER)),

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bot.text.speech import phrases
+from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.features import MAX_LENGTH, MENTIONED, name_features, name_words_near
 from bot.text.speech.kinds.weights import read_table, weigh
 from bot.text.speech.mentions import MENTION
@@ -30,7 +32,14 @@ _AROUND = re.compile(rf" ?{_MARK} ?")
 
 def mentions_in_passing(text: str) -> bool:
     """Whether a text that mentions the bot is for others, and speaks of it."""
-    return estimate_passing(text) > MIN_PASSING
+    return not _begins_with_request(text) and estimate_passing(text) > MIN_PASSING
+
+
+def _begins_with_request(text: str) -> bool:
+    """Whether a request follows a mention that begins the text: "@bot summarise what @Ada wrote"."""
+    found = MENTION.match(text)
+    first = split_sentences(text[found.end() :])[:1] if found else []
+    return any(sentence.words[: len(request)] == request for sentence in first for request in phrases.REQUESTS)
 
 
 def estimate_passing(text: str) -> float:

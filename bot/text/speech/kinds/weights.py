@@ -7,23 +7,38 @@ weight for each kind of speech, in hundredths. The first line is the bias. Pure,
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.features import name_features
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from bot.text.speech.chat_sentences import Sentence
 
 Kind = Literal["question", "statement", "thanks", "introduction"]
 KINDS: tuple[Kind, ...] = ("question", "statement", "thanks", "introduction")
 SCALE = 100  # of a weight in the file
 MIN_CALL = 0.7  # probability from which a message is thanks or an introduction: other messages are lost by it
 # Probabilities, of the two, from which a message is one; between them the rules decide. A lost question costs more.
-MIN_QUESTION, MIN_STATEMENT = 0.775, 0.75
+MIN_QUESTION, MIN_STATEMENT = 0.72, 0.65
 
 FILE = Path(__file__).with_name("weights.tsv")
+
+_MIN_WORDS = 3  # of a question behind a call for patience; "wait until Friday" has fewer
+_MIN_SHARE = 0.6  # of the probability of question and statement
+_PATIENCE = re.compile(
+    r"\A\W*(?:(?:(?:just )?wait|(?:hang|hold) on|(?:one|a|just a) (?:moment|sec|second|minute)"
+    r"|(?:ein(?:en)? )?moment(?: mal)?|un (?:momento|segundo|moment|instant)|um (?:momento|segundo))\b"
+    r"(?: (?:please|bitte|por favor|svp|s['’]il (?:te|vous) pla[iî]t)\b)?[\s,.…:;!-]*+"
+    # These may have an object: "espera a Luis".
+    r"|(?:warte(?: mal)?|espera|attends|attendez|pera(?:í| aí)|espera aí)[,.…:;!-]+\s+)",
+    re.IGNORECASE,
+)
 
 
 def classify(text: str, evidence: Collection[str]) -> Kind | None:
@@ -63,3 +78,13 @@ def read_table(file: Path) -> dict[str, Sequence[int]]:
     """The weights that a file lists, by the name of their feature."""
     parts = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
     return {name: [int(number) for number in numbers] for name, *numbers in parts}
+
+
+def asks_behind_call(text: str, name_evidence: Callable[[str, Sequence[Sentence]], Collection[str]]) -> bool:
+    """Whether a text clearly asks something, without its mark, behind a call for patience: "wait, is it open today"."""
+    behind = _PATIENCE.sub("", text, count=1)
+    if behind == text or len(behind.split()) < _MIN_WORDS:
+        return False
+    chances = dict(zip(KINDS, estimate(behind, name_evidence(behind, split_sentences(behind))), strict=True))
+    asks, states = chances["question"], chances["statement"]
+    return asks == max(chances.values()) and asks >= _MIN_SHARE * (asks + states)

@@ -20,10 +20,16 @@ _VERBS = (
 # A verb without a subject after a question word: "¿a qué hora abre?", "que horas abre?", "quanto custa?". Of two words
 # the second would be what is asked of: "¿cómo pido vacaciones?".
 _WITHOUT_SUBJECT = re.compile(
-    r"\A\W*(?:(?:y|e|pero|mas|entonces|então)\s+)?(?:(?:a|de|en|em|con|com|desde|hasta|até|para|por)\s+)?"
-    r"(?:qué|que|cuál|cual|qual|cuánto|cuanto|cuánta|quanto|quanta|cuándo|cuando|quando|dónde|donde|onde|cómo|como"
+    r"\A\W*(?:(?i:y|e|pero|mas|entonces|então)\s+)?(?:(?i:a|de|en|em|con|com|desde|hasta|até|para|por)\s+)?"
+    r"(?i:qué|que|cuál|cual|qual|cuánto|cuanto|cuánta|quanto|quanta|cuándo|cuando|quando|dónde|donde|onde|cómo|como"
     rf"|quién|quien|quem)(?:\s+(?:{_UNITS}))?(?:\s+(?:se|le|les|lhes?|nos|ya|já|no|não))*\s+(?:{_VERBS}|{_VERB})"
     r"(?:\s+(?:hoy|mañana|ahora|entonces|aquí|allí|hoje|amanhã|agora|aqui|ali|lá))?\W*\Z"
+    # Or what it is like: "¿está abierto?", "é caro?".
+    r"|\A\W*(?:(?i:y|e|pero|mas)\s+)?(?i:no\s|não\s)?(?i:está[ns]?|estão|es|son|é|são|fue|foi|era|será)\s+"
+    r"(?:(?:muy|muito|tan|tão|demasiado|ya|já|aún|ainda)\s+)?[a-zà-ÿ]+(?<![aei]r)[?!\s]*\Z"
+    rf"|\A\W*(?:(?i:y|e)\s+)?(?i:de|en|em|a)\s+(?:qué|que)\s+(?:{_UNITS})\s+(?:es|son|é|são)\W*\Z"
+    r"|\A\W*(?:(?i:y|e)\s+)?(?i:cuánt[oa]s|quant[oa]s)\s+\w+\s+(?:tienen?|tem|têm)\W*\Z"
+    r"|\A\W*(?:(?i:y|e)\s+)?(?i:se\s+puede|puedo|podemos|pode-se|posso|podemos)\s+\w+[aei]r\W*\Z"
 )
 # "Ab wann ist da Sprechstunde?" but not "wann ist da jemand im Lager?", which names its own place.
 GERMAN_THERE = (
@@ -60,6 +66,7 @@ _ACTORS = re.compile(
     r"\b(?:they|them|theirs?|(?-i:sie|ihnen|deren|ihre?[nmrs]?)|ils|elles|eux|leurs?|ell[oa]s|el[ea]s|del[ea]s)\b",
     re.IGNORECASE,
 )
+_PLURAL_VERB = re.compile(r"(?<!está)(?<!sã)[^\W\d_](?:[aeo]n|[ae]m|ão)\W*\Z")
 _BEFORE_QUESTION = re.compile(r"(?:[!?…]|(?<=[^\W\d_]{3})\.)\s+(?=[^\W\d_a-zà-ÿ]|¿)")
 _OWNERS = word_set("de del du des da do das dos von vom der of")
 
@@ -92,6 +99,11 @@ def means_thing(question: str) -> bool:
 def means_actors(question: str) -> bool:
     """Whether a pronoun may mean several people, or a company."""
     return bool(_ACTORS.search(question))
+
+
+def acts_together(question: str) -> bool:
+    """Whether the verb of a question without a subject has several, or a company: "¿cuándo entregan?"."""
+    return lacks_subject(question) and bool(_PLURAL_VERB.search(question))
 
 
 def drop_owners(words: list[str]) -> list[str]:

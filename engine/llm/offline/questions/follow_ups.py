@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import ExcerptFacts, find_entities, index_people
 from engine.llm.offline.questions.ellipsis import (
-    GERMAN_THERE,
+    acts_together,
     asks_name,
     drop_owners,
     exchanges_number,
@@ -36,7 +36,7 @@ from engine.llm.offline.questions.ellipsis import (
     means_thing,
     stands_for_noun,
 )
-from engine.llm.offline.questions.pronouns import has_person_pronoun, replace_pronoun
+from engine.llm.offline.questions.references import blank_own, find_reference, has_person_pronoun, replace_pronoun
 from engine.llm.offline.questions.unspaced_ellipsis import complete_unspaced, strip_unspaced_continuation
 from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem
@@ -51,20 +51,9 @@ if TYPE_CHECKING:
     from engine.llm.offline.names.types import NamedEntity
     from engine.models import ChatTurn
 
-# Words that refer to something said before: "there" not in "is there", "that" not as a conjunction.
-_REFERENCES = re.compile(
-    r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|this|these|those|one|ones|same)\b"
-    r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
-    r"(?! (?:is|are|was|were|will|has)\b)"
-    r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$"
-    r"|\b(?:the two|die beiden|l[oa]s dos|les deux|os dois|as duas|you (?:just )?(?:mentioned|listed|named))\b"
-    r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|davon|damit|dafür|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles"
-    rf"|dele|dela|su|sus)\b|\b(?-i:sie|ihn)\b|\bl['’](?=\w+\W*$)|{GERMAN_THERE}"
-    r"|\bqu['’]ils\b|\A(?:quand|où|comment|combien|pourquoi|que) \w+?(?:-t)?-(?:ils?|elles?)\b",
-    re.IGNORECASE,
-)
 _DEGREE = re.compile(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
 _GERMAN_ARTICLES = word_set("der die das den dem des ein eine einen einem einer")
+_ASKED_NOUN = re.compile(r"\A(?:welche[rsnm]?|wie viele?|was für(?: eine?n?)?) \w+", re.IGNORECASE)
 _OTHER_ONE = re.compile(
     r"\b(?:the|a|an|our|my|your) (?!(?:other|same|first|last|next|right|only|new|old|best|whole)\b)([\w-]{3,}) ones?\b",
     re.IGNORECASE,
@@ -73,7 +62,7 @@ _CONTINUATION = re.compile(
     r"\A\W*(?:(?:no|nein|non|não)\s*,\s*)?(?:(?:sorry|pardon)[\s,]+)?"
     r"(?:(?:i mean|i meant|ich mein(?:e|te)|me refiero a|quiero decir"
     r"|je (?:parle d[eu]|veux dire|voulais dire)|quero dizer|or rather)\b[\s,]*)?"
-    r"(?:(?:and|but|or|also|so|ok(?:ay)?|then|und|aber|oder|y|pero|et|mais|e|mas)\b[\s,]*)*"
+    r"(?:(?:and|but|or|also|so|ok(?:ay)?|then|und|aber|oder|y|pero|et|mais|e|mas)\b(?! a(?:-t|vait|ura))[\s,]*)*"
     r"(?:(?:what|how) about|what of|what if|was ist mit|wie (?:ist es|steht es|sieht es aus) mit|qué hay de|qué tal"
     r"|qu(?:'|’)en est-il d[eu]|et (?:pour )?|e quanto a|e)?\b[\s,]*",
     re.IGNORECASE,
@@ -91,6 +80,7 @@ _ASKING = word_set(
     must may wer wen wem was wann wo wohin woher warum wie welche welcher welches ist sind hat kann quién qué cuándo
     dónde cómo cuánto cuál qui quand où comment combien pourquoi quel quelle quem quando onde como quanto qual
     quelle quels quelles quienes quiénes cuánta cuántos cuántas cuáles quanta quantos quantas quais à
+    gibt gab hay había há havia y que quê
     """
 )
 _QUESTION_WORDS = _ASKING - word_set(
@@ -103,8 +93,8 @@ _KIND_ASKED = re.compile(  # the type of answer that a question with another sub
 )
 _WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
 _PREPOSITION = re.compile(
-    r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|en|para|con|pour"
-    r"|avec|em|no|na|com)\b",
+    r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|bis|en|para|con|pour"
+    r"|avec|em|no|na|com|desde|depuis|dès|hasta|até)\b",
     re.IGNORECASE,
 )
 _OWNER = re.compile(r"(?<=\w )(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s\b|の|的", re.IGNORECASE)
@@ -158,15 +148,17 @@ def complete_question(question: str, former: Exchange) -> str:
     if has_unspaced(question):
         return complete_unspaced(question, former.question)
     asking = find_last_question(question)
-    fragment = _strip_continuation(asking)
+    rest = _strip_continuation(asking)
+    fragment, continues = blank_own(rest), any(map(str.isalnum, asking.removesuffix(rest)))
     if lacks_subject(fragment) or exchanges_number(fragment):
-        return _append(question, _list_kept(fragment, former.question))
-    if refers := _REFERENCES.search(fragment):
-        before = question.removesuffix(asking) + fragment[: refers.start()]
+        acting = Topics.find(former).organizations if acts_together(fragment) else ()
+        return _append(question, [*acting, *_list_kept(fragment, former.question)])
+    if refers := find_reference(fragment):
+        before = question.removesuffix(asking) + _ASKED_NOUN.sub("", _PREPOSITION.sub("", fragment[: refers.start()]))
         return question if find_entities(before, ExcerptFacts()) else _resolve_reference(question, former)
     if has_object_pronoun(fragment):
         return _resolve_reference(question, former)
-    if not stands_for_noun(fragment) and _is_whole(fragment, continues=fragment != asking):
+    if not stands_for_noun(fragment) and _is_whole(fragment, continues=continues):
         return question
     return _append(question, _list_missing(fragment, former))
 
@@ -310,7 +302,7 @@ def _resolve_reference(question: str, former: Exchange) -> str:
     if has_person_pronoun(question) and (person := topics.choose_person(former.question)):
         return replace_pronoun(question, person)
     subject, asked = _split_question(former.question)
-    fragment = _strip_continuation(question)
+    fragment = blank_own(_strip_continuation(question))
     replaces = bool(_telling(fragment)) and bool(subject or topics.things)
     asked = [] if replaces else _without_asked(asked, fragment, former.question)
     people = () if means_thing(fragment) and (subject or topics.things) else topics.people[:1]

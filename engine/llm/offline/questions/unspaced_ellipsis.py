@@ -19,6 +19,15 @@ _OWNERLESS = re.compile(
     r"\A[^のはが、。]{1,15}(?:は|が)(?:何[^\W\d_ぁ-ん]{0,2}|いくら|いくつ|誰|いつ|どこ|どれ)(?:まで|から)?"
     r"(?:です|でした|います|あります)?か?[？?]*\Z"
 )
+# "いくらですか？" asks on, and "駅にロッカーはありますか？" has its own topic: neither is a topic alone.
+_PREDICATE = re.compile(r"(?:ます|ました|ません|です|でした|でしょう)か?\Z")
+_OWN_TOPIC = re.compile(r"[^\W\d_](?:は|が|に|で(?!す)|も).")
+_ASKS_ON = re.compile(r"(?:いつ|どこ|誰|だれ|いくら|いくつ|何時|何)(?:まで|から|ごろ|頃)?(?:です|でした)?か?\Z")
+# "それは高いですか？" and "どこに置いてありますか？" mean what was spoken of.
+_REFERS = re.compile(r"\A(?:それ(?!ぞれ|から|で|なら|とも|まで)|その(?!うち|まま|日|時|後|他)|そこ(?=[はがにでをへ]))")
+_ASKS_WHERE = re.compile(
+    r"\A(?:誰|だれ|どこ|いつ|いくら|何[^\W\d_ぁ-ん]{0,2})(?:が|に|で|から|まで|へ|を)(?:(?!で(?!す))[^はがをにの、。？?]){1,12}[？?]*\Z"
+)
 
 
 def strip_unspaced_continuation(text: str) -> str:
@@ -33,9 +42,11 @@ def complete_unspaced(question: str, former: str) -> str:
     if before is None:
         return question
     subject, predicate = before["subject"] or before["topic"], before["asked"] or before["rest"]
-    if _OWNERLESS.match(bare) and before["subject"]:
+    is_ownerless = _OWNERLESS.match(bare) and before["subject"]
+    if is_ownerless or _REFERS.match(bare) or _ASKS_WHERE.match(bare):
         return question if subject in question else f"{question} ({subject})"
-    if asked is None:
+    if asked is None or (_PREDICATE.search(asked[1]) and _OWN_TOPIC.search(asked[1])):
         return question
-    carried = subject if _ATTRIBUTE.search(asked[1]) else predicate
+    asks_on = _ATTRIBUTE.search(asked[1]) or _PREDICATE.search(asked[1]) or _ASKS_ON.match(asked[1])
+    carried = subject if asks_on else predicate
     return question if carried in question else f"{question} ({carried})"

@@ -78,6 +78,9 @@ class FormatToken(NamedTuple):
     text: str
 
 
+_TEXT = FormatToken("other", "@")  # in a section for text
+
+
 @lru_cache(maxsize=4096)
 def split_code(code: str) -> tuple[tuple[FormatToken, ...], ...]:
     """The sections of a format."""
@@ -134,6 +137,8 @@ def plain_number(value: float) -> str:
 def _choose_section(value: float, code: str) -> tuple[tuple[FormatToken, ...], float]:
     """The section for a number, and the number without its sign if the section shows that itself."""
     sections = split_code(code)
+    if len(sections) < 4 and _TEXT in sections[-1]:
+        sections = sections[:-1] or ((),)
     if conditions := _CONDITION.findall(code):
         for at, (sign, bound) in enumerate(conditions[: len(sections)]):
             if _holds(value, sign, float(bound)):

@@ -73,6 +73,7 @@ class RichTextReader:
         self._texts: dict[str, list[str]] = {}
         self._line: list[str] = []
         self._cells: list[str] = []
+        self._is_after_row = False  # and nothing has begun another row
         self._cell: str = ""
         self._rows: list[list[str]] = []
         self._languages: Counter[int] = Counter()
@@ -234,17 +235,29 @@ class RichTextReader:
         self._cells.append(join_paragraphs(self._cell, text) if text else self._cell)
         self._cell = ""
 
+    def _start_row(self, _: int) -> None:
+        if self._is_after_row and self._cell:
+            self._end_table()
+        self._is_after_row = False
+
     def _end_row(self, _: int) -> None:
         if self._cells:
             self._rows.append(self._cells)
             self._cells = []
+        self._is_after_row = True
 
     def _end_table(self) -> None:
+        text, self._cell = self._cell, ""  # whose end is missing, or of paragraphs after a row that do not say so
+        is_apart = self._is_after_row
+        if text and not is_apart:
+            self._cells.append(text)
         self._end_row(0)
         if self._rows:
             self._add_block(Block(render_table(self._rows), 0, 0, "table"))
             self._rows = []
             self._add_apart()
+        if text and is_apart:
+            self._add_block(Block(text, 0, 0))
 
     def _add_apart(self) -> None:
         """Add the notes and comments of a paragraph or table after it."""
@@ -305,7 +318,7 @@ class RichTextReader:
         self._state.style = number
 
     def _start_cells(self, _: int) -> None:
-        self._state.is_table = True
+        self._state.is_table, self._is_after_row = True, False
 
     def _count_object(self, _: int) -> None:
         self.found.objects += not self._state.destination
@@ -336,6 +349,7 @@ class RichTextReader:
         "s": _set_style,
         "cell": _end_cell,
         "nestcell": _end_nested_cell,
+        "trowd": _start_row,
         "row": _end_row,
         "object": _count_object,
         "creatim": partial(_set_time, name="creatim"),

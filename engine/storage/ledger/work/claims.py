@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_SPACES = 64  # that a batch of keys comes from
 _FREE = "on_cooldown = 0 AND retry_at <= ? AND (claimed_by IS NULL OR claimed_by = ?)"
 _CHUNKS, _PROFILES = "kind = 0", "kind > 0"
+_INDEXES = {_CHUNKS: "stale_key_chunk", _PROFILES: "stale_key_profile"}
 Item = TypeVar("Item")
 ALL_SPACES = -1  # before the first space
 
@@ -71,22 +72,27 @@ class Claims(Topic[Place_co]):
     def _choose_keys(
         self, queue: str, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]
     ) -> ClaimedKeys:
-        """Due keys of a queue, the oldest of each space; those that only another embedder has made stale are last."""
+        """Due keys of a queue, the oldest of each space; last what a change of the embedder has made stale."""
         free: list[Any] = [now, turn.process]
-        skipped = id_list(4 * key.id + key.kind for key in skip)
-        find_next = f"(SELECT MIN(space) FROM stale_key WHERE {queue} AND {_FREE} AND space > due.space)"
+        index = _INDEXES[queue]
+        find_next = f"(SELECT MIN(space) FROM stale_key @use({index}) WHERE {queue} AND {_FREE} AND space > due.space)"
         spaces = list_due_spaces(self.db, find_next, free, turn.after, min(limit, MAX_SPACES))
-        # No index has this order, which is needed only while all keys are stale for another embedder.
-        order, changed_at = ("generation <= ?, ", [at]) if (at := Settings(self.db).get_int(CHANGED_AT)) else ("", [])
+        parts: list[tuple[str, str, tuple[int, ...]]] = [(index, "", ())]
+        if changed_at := Settings(self.db).get_int(CHANGED_AT):
+            parts = [("stale_key_first_generation", "AND first_generation > ?", (changed_at,)), *parts]
 
         def load(space: int, count: int) -> list[tuple[int, StaleKey]]:
-            rows = self.db.execute_fetchall(
-                f"SELECT kind, id, generation FROM stale_key WHERE {queue} AND {_FREE} AND space = ?"
-                " AND 4 * id + kind NOT IN (SELECT value FROM @list(?)) "
-                f" ORDER BY {order}kind, first_generation LIMIT ?",
-                (*free, space, skipped, *changed_at, count),
-            )
-            return [(space, StaleKey(KeyKind(kind), id_, generation)) for kind, id_, generation in rows]
+            keys = list[StaleKey]()
+            for part_index, condition, values in parts:
+                taken = id_list(4 * key.id + key.kind for key in (*skip, *keys))
+                rows = self.db.execute_fetchall(
+                    f"SELECT kind, id, generation FROM stale_key @use({part_index}) WHERE {queue} AND {_FREE}"
+                    f" AND space = ? {condition} AND 4 * id + kind NOT IN (SELECT value FROM @list(?))"
+                    " ORDER BY kind, first_generation LIMIT ?",
+                    (*free, space, *values, taken, count - len(keys)),
+                )
+                keys += (StaleKey(KeyKind(kind), id_, generation) for kind, id_, generation in rows)
+            return [(space, key) for key in keys]
 
         found = share_out(spaces, limit, load)
         return ClaimedKeys(tuple(key for _, key in found), found[-1][0] if found else 0)

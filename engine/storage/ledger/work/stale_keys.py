@@ -92,6 +92,12 @@ class StaleKeys(Topic[Place_co]):
         return [(KeyKind(kind), id_) for kind, id_ in self.db.execute_fetchall("SELECT kind, id FROM stale_key")]
 
     @reading
+    def count(self) -> int:
+        """The number of stale keys."""
+        [[number]] = self.db.execute_fetchall("SELECT COUNT(*) FROM stale_key")
+        return int(number)
+
+    @reading
     def find_first(self, *, held: bool = True) -> int | None:
         """The generation of the oldest change that is not projected; without held keys if `held` is False."""
         which = "" if held else " WHERE on_cooldown = 0"

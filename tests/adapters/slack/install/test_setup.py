@@ -8,7 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from adapters.slack.install.setup import SlackSetup, build_creation_url, read_manifest
+from adapters.slack.install.manifests import read_manifest
+from adapters.slack.install.setup import SlackSetup, build_creation_url
 from bot.settings import Settings, load_settings
 from tests.adapters.slack.test_manifest import MANIFEST
 from tests.support.slack_server import FakeSlack

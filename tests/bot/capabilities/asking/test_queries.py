@@ -73,7 +73,6 @@ async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_
         ("Ada?", {"rooms": ("harbour",), "since": NOON}, {"m2"}),
         ("in:#Harbour Ada?", {}, {"m1", "m2"}),
         ("Ada? in:#harbour", {"since": NOON}, {"m2"}),
-        ("in:#elsewhere Ada?", {}, set()),
         ("Ada? from:@Mina", {"authors": ("Mina", "Otto")}, {"m2"}),
         ("Ada? from:@Mina", {"authors": ("Otto",)}, set()),
         ("Gudgeon?", {"space": "elsewhere"}, set()),
@@ -85,6 +84,28 @@ async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_
             facts,
         )
         assert context.is_empty is not bool(documents)
+
+
+@ingested
+@pytest.mark.parametrize(
+    ("text", "rooms", "named"),
+    [
+        ("in:#elsewhere Ada?", (), "#elsewhere"),
+        ("Ada?", ("#elsewhere", "nowhere"), "#elsewhere, #nowhere"),
+        ("in:#elsewhere Ada?", ("harbour",), "#elsewhere"),
+    ],
+)
+async def test_channels_of_which_nothing_is_known_are_named(
+    perform: Perform, text: str, rooms: tuple[str, ...], named: str
+) -> None:
+    with pytest.raises(InvalidQuestion, match=f"^Nothing that can be read here is in {named}[.]$") as refused:
+        await retrieve(perform, text, rooms=rooms)
+    assert refused.value.hint.startswith("Check the name.")
+
+
+@ingested
+async def test_one_known_channel_of_several_is_searched(perform: Perform) -> None:
+    assert (await retrieve(perform, "Ada?", rooms=("harbour", "nowhere"))).sources
 
 
 @ingested

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,6 +129,33 @@ async def test_what_cannot_be_read_or_is_refused_by_the_model_is_a_failure_of_it
         "The parrot does not say that."
     ]
     assert all(failure.hint for failure in result.failures if failure.what != "odd.txt")
+
+
+async def test_a_file_over_the_limit_names_it_and_the_setting_to_the_owner(perform: Perform, town: Path) -> None:
+    with (town / "large.txt").open("wb") as large:
+        large.truncate(60 * 2**20)
+    [failure] = (await ingest_paths(perform, town)).failures
+    assert failure.error == "large.txt has 60 MiB; the maximum is 50."
+    assert "THREADLORE_MAX_FILE_SIZE_MB" in failure.hint
+
+
+async def test_a_folder_that_cannot_be_listed_is_a_failure_that_says_what_to_do(
+    perform: Perform, town: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (town / "locked").mkdir()
+    scan = os.scandir
+
+    def refuse(path: Path) -> Any:
+        if Path(path).name == "locked":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    result = await ingest_paths(perform, town)
+    assert result.changed == 4
+    [failure] = result.failures
+    assert (failure.what, failure.error) == (str(town / "locked"), "It cannot be read: Permission denied.")
+    assert failure.hint == ingest.GIVE_RIGHT
 
 
 async def test_a_wrong_key_is_reported_at_once_and_gives_no_document_up(tmp_path: Path, town: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from bot.capabilities.deps import Deps
 from bot.capabilities.documents.lookup import LOCAL_SPACE, build_scope
+from bot.capabilities.ingest import progress
+from bot.capabilities.ingest.progress_text import describe_progress
 from bot.capabilities.maintenance import archive, archive_format
 from bot.capabilities.maintenance.archive import _compress as compress
 from bot.capabilities.maintenance.archive_key import create_key_file, load_key_file
@@ -25,7 +27,15 @@ from bot.capabilities.requests import (
     Retry,
     Verify,
 )
-from bot.capabilities.results import Completed, DocumentList, EstimateResult, ExportLine, StatusResult, VerifyResult
+from bot.capabilities.results import (
+    Completed,
+    DocumentList,
+    EstimateResult,
+    ExportLine,
+    ProgressUpdate,
+    StatusResult,
+    VerifyResult,
+)
 from bot.context import EngineContext
 from bot.errors import file_write_error
 from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
@@ -107,6 +117,16 @@ async def test_a_reindex_changes_nothing_and_an_export_is_json_lines_or_graphml(
     assert all(json.loads(line)["kind"] for line in before)
     graph = of_kind(await perform(Export("graphml")), ExportLine)
     assert "graphml" in "".join(kind.text for kind in graph[:2])
+
+
+@ingested
+async def test_a_reindex_says_how_much_of_it_is_done(perform: Perform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "MIN_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "POLL_COST_FACTOR", 0.0)
+    steps = [step for step in of_kind(await perform(Reindex()), ProgressUpdate) if step.total]
+    assert describe_progress("reindexing", 0, steps[0].total).startswith("rebuilding 0 of ")
+    assert [step.done for step in steps] == sorted(step.done for step in steps)
+    assert {step.total for step in steps} == {steps[-1].total}
 
 
 @ingested

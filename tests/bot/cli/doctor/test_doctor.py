@@ -25,7 +25,7 @@ from tests.support.source_trees import ROOT
 from tests.support.town.slack import find_free_port
 
 OK_NAMES = ["versions", "data directory", "disk space", "clock", "database", "bot", "platforms", "models"]
-OK_NAMES += ["parser service", "sandbox", "probes"]
+OK_NAMES += ["languages", "parser service", "sandbox", "probes"]
 NAMES = [*OK_NAMES, "encryption", "backups"]
 HAS_LANDLOCK = sys.platform == "linux" and bool(find_version())
 WORDS = ["-m", "bot", "--data-dir"]

@@ -59,6 +59,16 @@ async def test_each_platform_is_asked_about_its_tokens(tmp_path: Path) -> None:
     assert [platform.state for platform in nothing] == ["ok"]
 
 
+async def test_a_token_in_the_place_of_another_one_is_sent_to_nobody(tmp_path: Path) -> None:
+    async with FakeSlack() as slack:
+        tokens = {"slack_app_token": slack.space.app.bot_token, "slack_bot_token": slack.space.app.app_token}
+        adapters = {**tokens, "slack_api_base": slack.base_url}
+        context = CheckContext(load_settings(data_dir=tmp_path, adapter_settings=adapters), SYSTEM_CLOCK)
+        [found] = await services.check_platforms(context)
+    assert (found.state, slack.calls) == ("failed", [])
+    assert "are in each other's place: exchange their values." in found.text
+
+
 async def test_missing_weights_and_a_model_without_a_server_are_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

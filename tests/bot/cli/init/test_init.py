@@ -332,7 +332,7 @@ async def test_the_platforms_are_asked_and_what_they_refuse_is_not_written(home:
         bases = {"THREADLORE_SLACK_API_BASE": "http://127.0.0.1:9/", "THREADLORE_DISCORD_API_BASE": discord.api}
         shown = await asyncio.to_thread(init, *words, **bases, THREADLORE_DISCORD_BOT_TOKEN=discord.token)
     assert shown.exit_code == 0, shown.output
-    assert "? Slack could not be asked" in shown.stdout
+    assert "? Slack could not be reached" in shown.stdout
     assert "✓ Discord knows the bot as" in shown.stdout
     assert len(read_variables(home / ".env")) == 3
 
@@ -386,7 +386,9 @@ def test_a_person_is_asked_again_and_a_token_in_the_wrong_place_is_kept_in_its_o
     assert "This is the bot token: kept as that. Now the app-level token:" in text
     assert "This is the user token (xoxp-)" in text
     assert BOT_TOKEN not in shown
-    assert read_variables(tmp_path / "home" / ".env") == SLACK
+    written = dict(read_variables(tmp_path / "home" / ".env"))
+    assert written.pop("THREADLORE_LANGUAGES")  # what is proposed depends on the language of the machine
+    assert written == SLACK
     lines = [line for line in shown.splitlines() if "://" not in line and "/.env" not in line]
     assert max(map(len, lines)) <= 40
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.capabilities.requests import Ingest
-from bot.capabilities.results import EstimateResult, OperationResult
+from bot.capabilities.results import Completed, EstimateResult, OperationResult
 from bot.cli.render.console import Screen
 from bot.cli.render.estimates import ask_to_go_on, format_estimate
 from bot.cli.runner import Estimated, accept_estimate
@@ -41,6 +41,18 @@ async def test_the_estimate_of_a_request_is_shown_first_and_may_end_it(
     assert shown.startswith("To index: 40,000 new messages")
     assert "Nothing was read." in shown
     assert await accept_estimate(Screen(ManualClock()), results(), replace(asked, yes=True))
+
+
+async def test_an_estimate_and_who_will_find_it_fit_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def results() -> AsyncGenerator[OperationResult]:
+        yield Completed("Who can find it: every full member of chat:T1, and whoever uses this terminal all of it.")
+        yield replace(LARGE, dollars=2.1)
+
+    monkeypatch.setenv("COLUMNS", "40")
+    assert await accept_estimate(Screen(ManualClock()), results(), Estimated(Ingest(("/a",), "s"), yes=True))
+    assert max(map(len, capsys.readouterr().err.splitlines())) <= 40
 
 
 def test_programs_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

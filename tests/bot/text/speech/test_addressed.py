@@ -34,6 +34,8 @@ question: did the vote pass | anything new on the roof | what I asked yesterday 
 question: draft a reply to Ada
 question: Ada's phone number | the one who signed the lease | I'd like to know who signs | need the vpn address
 question: where is it that we keep the keys
+question: il me faudrait le plan du hangar
+statement: resulta que el toldo era de otro
 question: was hat das Team zum Umzug entschieden | oye, donde guardamos las cintas | cuando llega el pedido
 statement: fyi the electrician rings at noon | heads up, no water on Friday | zur Info, Anlieferung nur noch über Tor 2
 statement: pour info, plus de café au deuxième | para que lo sepas, hoy sin ascensor | só para avisar, reunião às dez
@@ -67,8 +69,19 @@ statement: Rolf, not Ralf | Rolf statt Ralf | c'est Rolf, pas Ralf | Rolf en vez
 statement: Dach heute repariert | faltan dos lámparas | two crates missing | von Ilse unterschrieben
 statement: 塔が壊れた、修理中 | いいえ、木曜 | 違う、490ユーロ | いや、木曜日の3時 | 不对，周四 | 其实是周四
 question: peux-tu chercher le bail | as-tu le bail | avez-vous le bail | dois-je signer le bail | salut, as-tu le code
+question: le maçon a-t-il fini le mur | à quelle heure Krone passe-t-il lundi
+question: doit-on payer le loyer | doit-on fermer le portail à 18h | a-t-elle réparé la pompe lundi
 question: 違う、青い方を見せて | 違います、もう一度探して | いや、別のマニュアルを教えて | いや、鍵を持ってる人
 question: 違う、保証の話 | いいえ、要約してください | 違う、もっと短く | 不对，再找一次 | 其实我要蓝色的泵
+question: sabe Berta el código | ha cambiado Berta la cerradura | puede Berta abrir la nave | abre la nave los domingos
+question: trocou a Berta a fechadura | pode a Berta abrir o galpão | já chegou a carta | abre o galpão aos domingos
+statement: tiene razón Berta | firmó Berta ayer | ya llegó la carta | funciona perfectamente la nave | puede que llueva
+statement: tem razão a Berta | assinou a Berta ontem | já chegou a carta hoje cedo | funciona muito bem o galpão
+statement: 我要的灯泡昨天到了 | im Keller fehlen drei Eimer
+statement: 给我的报价是490欧元 | 给我们的钥匙是4711 | 我需要的钥匙在伊尔莎那里 | 我要的泵已经到了
+statement: 帮我修屋顶的人是克罗内 | 我问的是克罗内，他说490欧元 | 请柬已经寄出了 | 请款单在伊尔莎那里
+statement: 再看房子的人是伊尔莎 | 不对，下午三点 | 不对，明天 | 違う、来月 | 違う、二つ
+question: 请把昨天的方案发给我 | 帮我找现在的合同 | 请给我昨天的在线表格 | 不对，我要的是蓝色的泵
 question: 不是，给我看蓝色的 | 不对，我问的是泵
 question: closed gates of the mill | moved crates | ordered by whom | price of crate 4 now | and gate 4 now
 question: 5 rooms of the mill
@@ -144,6 +157,7 @@ aside: did you know that @ can read files? | who pays for @ anyway? | should we 
 aside: according to @ the hall is free, can someone confirm? | I've invited @ to this channel | @ seems dead
 aside: ich hab @ schon gefragt, weiß sonst jemand mehr? | alguien ha probado @ ya? | qui a ajouté @ ici ?
 aside: segundo o @ já foi pago, alguém confirma? | @ を入れたの誰？ | questions for @ in #help please
+question: @ summarise what <@U2> wrote in all channels
 question: @ can finance see this channel | @ is down payment required | we lost the key. @ who has the spare?
 question: does anyone know who has the key? @ maybe | @ resume lo de ayer | @ 昨日の話をまとめて
 aside: who pays? cc @ | cc @ please

@@ -12,6 +12,13 @@ from bot.text.speech.unaddressed import asks_bot
         ("dame más detalles", True),
         ("hm, I thought it was May?", True),
         *((text, True) for text in ["the price of the pump", "gate code", "need the link", "mehr davon", "もっと短く"]),
+        *((text, True) for text in ["makes sense. price of the pump in May", "told her. the link again"]),
+        *((text, True) for text in ["wait which gate", "asked Krone when", "lo hago cuándo", "je fais comment"]),
+        *((text, True) for text in ["seems expensive why", "lunch menu", "done list", "wait times may"]),
+        ("one minute summary", True),
+        *((text, False) for text in ["thanks. will do", "mach ich. danke", "one moment please", "einen Moment bitte"]),
+        *((text, False) for text in ["ok. told her", "sounds good. lunch", "quel dommage", "je regarde demain"]),
+        *((text, False) for text in ["un instant s'il te plaît", "un momento por favor", "just wait"]),
         *(
             (text, False)
             for text in (

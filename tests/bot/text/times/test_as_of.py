@@ -29,6 +29,9 @@ WHO = "Who runs the ferry?"
         ("Who runs the ferry as of last Monday?", WHO, date(2026, 11, 16)),
         ("Who runs the ferry as of last week?", WHO, date(2026, 11, 15)),
         ("Who runs the ferry as of 3 days ago?", WHO, date(2026, 11, 17)),
+        ("Who runs the ferry as of a month ago?", WHO, date(2026, 10, 20)),
+        ("Who runs the ferry as of two weeks ago?", WHO, date(2026, 11, 6)),
+        ("Stand vor drei Tagen: wer leitet die Fähre?", "wer leitet die Fähre?", date(2026, 11, 17)),
         ("Who runs the ferry as of the end of May?", WHO, date(2026, 5, 31)),
         ("Who runs the ferry as of 2025?", WHO, date(2025, 12, 31)),
         ("Who runs the ferry as of November?", WHO, date(2026, 11, 20)),
@@ -40,6 +43,7 @@ WHO = "Who runs the ferry?"
         ("Wer leitet die Fähre per 31. März 2026?", "Wer leitet die Fähre?", date(2026, 3, 31)),
         ("Qui dirige le bac à la date du 3 mai 2026 ?", "Qui dirige le bac?", date(2026, 5, 3)),
         ("Qui dirige le bac, situation au 1er juin ?", "Qui dirige le bac,?", date(2026, 6, 1)),
+        ("Qui dirige le bac à la date de l’an dernier ?", "Qui dirige le bac?", date(2025, 12, 31)),
         ("Qui dirige le bac à la date d'hier ?", "Qui dirige le bac?", date(2026, 11, 19)),
         ("¿Quién lleva el ferry a fecha de 3 de mayo de 2026?", "¿Quién lleva el ferry?", date(2026, 5, 3)),
         ("¿Quién lleva el ferry a fecha del 03/05/2026?", "¿Quién lleva el ferry?", date(2026, 5, 3)),
@@ -136,6 +140,10 @@ def test_an_option_gives_a_day_in_any_words(words: str) -> None:
         ("May", date(2026, 5, 31)),
         ("May 2025", date(2025, 5, 31)),
         ("letzte Woche", date(2026, 11, 15)),
+        ("the last week", date(2026, 11, 15)),
+        ("el mes pasado", date(2026, 10, 31)),
+        ("o mês passado", date(2026, 10, 31)),
+        ("l'année dernière", date(2025, 12, 31)),
     ],
 )
 def test_an_option_means_what_the_same_words_mean_in_a_question(words: str, day: date) -> None:

@@ -308,3 +308,23 @@ def test_a_phrase_at_the_end_of_a_paragraph_is_a_citation(line: str) -> None:
 def test_a_link_with_such_a_label_stays_a_link(step: int) -> None:
     link = "See [Doc 2](https://kiln.example/2) there."
     assert cite(link, link, step=step) == (link, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["Pick [Yes] or [No].", "It is rows[index].", "He met [S. Ode] [citation needed].", "See [source][ref]."]
+)
+def test_a_bracket_without_a_number_is_text(text: str) -> None:
+    assert cite(text, text) == cite(text, text, step=1) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "cited", ["[Source 1]", "[source: 1]", "[Sources 1, 9]", "[cite: 1]", "[Quelle 1]", "(Source 1)", "[出典1]"]
+)
+def test_a_copied_answer_takes_no_citation(cited: str) -> None:
+    copied = f"It is cold [{cited[1:-1]}] [Source 3, Source 1]."
+    assert cite(f"{KILN} {cited}.", copied) == cite(f"{KILN} {cited}.", copied, step=1) == (f"{KILN} [1].", (1,))
+
+
+def test_a_copied_link_stays_one() -> None:
+    text = f"{KILN} [source 1](https://kiln.example/1)."
+    assert cite(text, text) == cite(text, text, step=1) == (text, ())

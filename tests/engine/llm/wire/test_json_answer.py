@@ -29,6 +29,18 @@ def unwrap(text: str, step: int) -> str:
         '{"thoughts": "The diary"}\n{"answer": "Lit at \\"nine\\" [1]."}',
         '[{"type": "thinking", "thinking": "Nine?"}, {"type": "text", "text": "Lit at \\"nine\\" [1]."}]',
         '{"analysis": "The diary.", "output": "Lit at \\"nine\\" [1].", "confidence": 0.9}',
+        '{"thinking": {"step": 1, "note": "The diary."}, "answer": "Lit at \\"nine\\" [1]."}',
+        '{"reasoning": {"steps": ["The diary [2]."]}, "answer": "Lit at \\"nine\\" [1].", "hour": 9}',
+        '{"thinking": "Nine?", "notes": "none", "answer": "Lit at \\"nine\\" [1]."}',
+        '```json\n{"thought": "The diary says nine."}\n```\nLit at "nine" [1].',
+        '{"answer": "Lit at \\"nine\\" [1].", "language": "en"}',
+        '{"question": "When?", "answer": "Lit at \\"nine\\" [1]."}',
+        '{"answer": "Lit at \\"nine\\" [1].", "explanation": "The diary says so.", "length": 3}',
+        '{"frage": "Wann?", "antwort": "Lit at \\"nine\\" [1]."}',
+        '{"質問": "いつ？", "回答": "Lit at \\"nine\\" [1]."}',
+        '{"notes": ["The diary."], "answer": "Lit at \\"nine\\" [1]."}',
+        '{"thought": "Nine.", "action": "Final Answer", "action_input": "Lit at \\"nine\\" [1]."}',
+        '{"answer": {"text": "Lit at \\"nine\\" [1].", "tone": "dry"}}',
     ],
 )
 def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
@@ -66,7 +78,11 @@ def test_the_answer_of_an_object_is_its_text(text: str, step: int) -> None:
         '{"question": "What is X?", "answer": "Y"}\n{"question": "What is Z?", "answer": "V"}',
         '[{"answer": "Y"}, {"answer": "V"}]',
         '{"language": "de", "reply": "Hallo", "thought": "short", "temperature": 0.2, "max": 5}',
-        '{"answer": "No.", "explanation": "The mill is closed on Mondays [1]."}',
+        '{"answer": "No.", "explanation": "The mill is closed on Mondays."}',
+        '{"question": "What is X?", "answer": "Y [1]"}\n{"question": "What is Z?", "answer": "V [2]"}',
+        '{"response": "Nine [1]", "status": 200}\n\nThis is what the API returns.',
+        '{"notes": "It is old.", "text": "nine"}',
+        '{"thought": "Nine.", "action": "search", "action_input": "kiln"}',
         '{"summary": "Ada runs it [1].", "analysis": "It is old [2]."}',
         "```python\nprint(1)\n```",
         "",
@@ -91,10 +107,63 @@ def test_an_object_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
         ('["Handbook, page 3", "Plan 2", "Abschnitt 2", "Seite 5", "5 May", "p. 4", "2020", "1.5"]', ""),
         ('[{"page": 4}, {"source": "Handbook, page 3"}, {"id": 1, "number": 2}, true, null, 0.9]', ""),
         ("3", ""),
+        ('["[1] Handbook", "Diary [2], page 5", "Source 3: Plan 9"]', " [1][2][3]"),
+        ('[{"source_id": 1}, {"source_number": "2"}, {"index": 3, "title": "Plan 9"}]', " [1][2][3]"),
+        ('["message 1", "#2"]', " [1][2]"),
+        ('"1 and 2"', " [1][2]"),
+        ('"1, 2 und 3"', " [1][2][3]"),
+        ('{"1": "Handbook", "2": "Diary"}', " [1][2]"),
+        ('["1 May", "May 1 and 2", "pages 1 and 2", "1.5.", "2026-05-18", "Handbook (2)", "page 3: Tools"]', ""),
     ],
 )
 def test_an_answer_that_cites_nothing_cites_the_numbers_in_its_list_of_sources(listed: str, cited: str) -> None:
     assert unwrap(f'{{"answer": "Lit at nine.", "citations": {listed}}}', 4) == f"Lit at nine.{cited}"
+
+
+def test_an_answer_whose_sources_are_listed_is_a_reply_beside_anything() -> None:
+    assert unwrap('{"answer": "Lit at nine.", "sources": [1], "hour": 9}', 4) == "Lit at nine. [1]"
+
+
+def test_an_answer_with_its_language_is_a_reply() -> None:
+    assert unwrap('{"language": "en", "answer": "I found nothing."}', 4) == "I found nothing."
+
+
+def test_a_number_of_one_source_is_cited() -> None:
+    assert unwrap('{"answer": "Lit at nine.", "source": 1}', 4) == "Lit at nine. [1]"
+    assert unwrap('{"answer": "Lit at nine.", "source": true}', 4) == "Lit at nine."
+
+
+def test_an_explanation_that_cites_follows_an_answer_that_does_not() -> None:
+    said = '{"answer": "No.", "explanation": "The mill is closed on Mondays [1]."}'
+    assert unwrap(said, 4) == "No.\n\nThe mill is closed on Mondays [1]."
+
+
+@pytest.mark.parametrize(
+    "beside", ['"limits": "The diary is old [2]."', '"notes": "x [3]", "explanation": "The diary is old [2]."']
+)
+def test_what_cites_beside_an_answer_follows_it(beside: str) -> None:
+    assert unwrap(f'{{"answer": "Nine [1].", {beside}, "hour": 9}}', 4) == "Nine [1].\n\nThe diary is old [2]."
+
+
+def test_steps_that_cite_follow_as_lines() -> None:
+    said = '{"answer": "Light it [1].", "steps": ["Open the door [1]", "Close it [2]"]}'
+    assert unwrap(said, 4) == "Light it [1].\n\nOpen the door [1]\nClose it [2]"
+
+
+def test_a_number_in_parentheses_cites_only_alone_or_behind_a_word_for_sources() -> None:
+    assert unwrap('{"answer": "In the shed (room 3).", "sources": [1]}', 4) == "In the shed (room 3). [1]"
+    assert unwrap('{"answer": "In the shed (source 3).", "sources": [1]}', 4) == "In the shed (source 3)."
+    data = '{"answer": "the shed (room 3)", "price": 40}'
+    assert unwrap(data, 4) == data
+
+
+def test_what_follows_an_answer_that_cites_stays() -> None:
+    said = '{"answer": "Nine [1].", "explanation": "The diary."}\n\nLet me know.'
+    assert unwrap(said, 4) == "Nine [1].\n\nLet me know."
+
+
+def test_thoughts_in_an_object_are_not_shown() -> None:
+    assert unwrap('{"thinking": {"why": "The diary."}, "answer": "It was nine."}', 4) == "It was nine."
 
 
 def test_thoughts_without_an_answer_are_not_shown() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.parsers.encodings.decoding import find_doubt
 from engine.parsers.personal.calendars import parse
 from engine.parsers.personal.recurrences import describe_rule
 
@@ -73,3 +74,12 @@ def test_what_is_malformed_costs_nothing_else() -> None:
     broken = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:soon\nno field\nRRULE:\nSUMMARY:Fair\n"
     [passage] = parse("a.ics", broken.encode()).passages
     assert passage.text == "Fair."
+
+
+def test_a_line_that_is_cut_within_a_character_is_joined() -> None:
+    event = (
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Mølle rundt\r\nDTSTART:20310304\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    data = event.encode().replace("ø".encode(), b"\xc3\r\n \xb8")
+    assert parse("c.ics", data).passages[0].text.startswith("Mølle rundt")
+    assert find_doubt(data) is None

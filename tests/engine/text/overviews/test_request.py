@@ -35,6 +35,9 @@ questions: Welche Punkte sind noch ungeklärt? | ¿Qué preguntas están abierta
 questions: Quais perguntas estão abertas? | 未解決の質問は何ですか？ | What remains undecided? | open points?
 questions channel: Was ist hier noch offen? | Which questions are open in #harbour?
 decisions: what did we conclude yesterday | ¿Qué decidimos la semana pasada? | 先週何が決まりましたか？
+decisions: what did we decide 3 days ago? | Was wurde vor drei Tagen beschlossen? | 3日前に何が決まりましたか？
+decisions: ¿Qué se decidió hace dos días? | O que decidimos há três dias?
+summary: De quoi a-t-on parlé il y a deux semaines ? | O que falamos duas semanas atrás? | 二日前に何を話しましたか？
 decisions: Qu'est-ce qui a été décidé la semaine dernière ? | Quais decisões tomamos esta semana?
 """
 SEARCHES = (
@@ -46,7 +49,7 @@ SEARCHES = (
     " | What happened on 29 February 2026? | What does the museum do on Monday? | What do we need today?"
     " | Who was here yesterday? | What time did we talk about? | Where are people going today?"
     " | 屋根は昨日直しましたか？ | 橋の料金はいくらですか？ | What did we say about the roof yesterday?"
-    " | and on Sundays"
+    " | and on Sundays | What happened long ago? | Was geschah vor dem Fest? | What was decided two days after Monday?"
 )
 
 
@@ -99,6 +102,26 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
         ("this morning", day(6, 17), None),
         ("over the weekend", day(6, 13), day(6, 15)),
         ("last year", day(1, 1, 2025), day(1, 1)),
+        ("3 days ago", day(6, 14), day(6, 15)),
+        ("since 3 days ago", day(6, 14), None),
+        ("two weeks ago", day(6, 1), day(6, 8)),
+        ("a month ago", day(5, 1), day(6, 1)),
+        ("18 months ago", day(12, 1, 2024), day(1, 1, 2025)),
+        ("two years ago", day(1, 1, 2024), day(1, 1, 2025)),
+        ("an hour ago", datetime(2026, 6, 17, 14, tzinfo=UTC), datetime(2026, 6, 17, 15, tzinfo=UTC)),
+        ("99999 days ago", day(9, 2, 1752), day(9, 3, 1752)),
+        ("vor drei Tagen", day(6, 14), day(6, 15)),
+        ("vor einer Woche", day(6, 8), day(6, 15)),
+        ("seit drei Tagen", day(6, 14), None),
+        ("hace dos días", day(6, 15), day(6, 16)),
+        ("desde hace 2 semanas", day(6, 1), None),
+        ("il y a deux semaines", day(6, 1), day(6, 8)),
+        ("depuis 3 jours", day(6, 14), None),
+        ("há três dias", day(6, 14), day(6, 15)),
+        ("dois meses atrás", day(4, 1), day(5, 1)),
+        ("3日前", day(6, 14), day(6, 15)),
+        ("二週間前", day(6, 1), day(6, 8)),
+        ("2か月前から", day(4, 1), None),
     ],
 )
 def test_a_span_is_read_from_the_words(words: str, since: datetime, end: datetime | None) -> None:
@@ -121,6 +144,9 @@ def test_a_span_is_read_from_the_words(words: str, since: datetime, end: datetim
         ("America/Los_Angeles", "2026-11-28T01:30", "last week", "2026-11-16T08:00", "2026-11-23T08:00"),
         ("America/Los_Angeles", "2026-11-28T01:30", "in October", "2026-10-01T07:00", "2026-11-01T07:00"),
         # A day on which clocks are put back has 25 hours.
+        ("America/Los_Angeles", "2026-11-03T01:30", "1 day ago", "2026-11-01T07:00", "2026-11-02T08:00"),
+        ("America/Los_Angeles", "2026-11-01T18:00", "10 hours ago", "2026-11-01T08:00", "2026-11-01T09:00"),
+        ("America/Los_Angeles", "2026-11-01T18:30", "9 hours ago", "2026-11-01T09:00", "2026-11-01T10:00"),
         ("America/Los_Angeles", "2026-11-03T01:30", "on Sunday", "2026-11-01T07:00", "2026-11-02T08:00"),
         ("America/Los_Angeles", "2026-11-01T18:00", "in the last 24 hours", "2026-10-31T18:00", None),
     ],

@@ -10,6 +10,13 @@ def test_a_word_whose_part_of_speech_is_known_stands_for_its_class() -> None:
     assert "classes ^QADo" in name_features("Wo ist die Leiter?")
 
 
+def test_what_begins_after_a_comma_is_named_apart() -> None:
+    found = name_features("seit gestern klemmt das Tor, wurde da was geändert")
+    assert {"last clause wurde", "last clause wurde da"} <= found
+    assert "last clause seit" not in found
+    assert not any("clause" in name for name in name_features("wurde da was geändert"))
+
+
 def test_code_addresses_quotations_and_quoted_lines_are_one_word_each() -> None:
     found = name_features('`x = who()` https://a.example/who "who"\n> who?')
     assert {"word codex", "word urlx", "word quotex"} <= found

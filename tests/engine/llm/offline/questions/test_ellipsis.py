@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.llm.offline.questions.ellipsis import (
+    acts_together,
     asks_name,
     drop_owners,
     exchanges_number,
@@ -20,6 +21,14 @@ from engine.llm.offline.questions.ellipsis import (
     [
         *("¿a qué hora abre?", "que horas abre?", "y cuánto cuesta", "quando fecha", "¿cuándo abre hoy?"),
         *("¿cuándo se fundó?", "como se chama?", "quando foi construído?", "quanto pode custar?", "cuándo va a abrir"),
+        *(
+            "¿Cuándo se construyó?",
+            "¿Está abierto?",
+            "É muito caro?",
+            "¿De qué color es?",
+            "¿Se puede visitar?",
+            "Quantas páginas tem?",
+        ),
     ],
 )
 def test_a_verb_without_a_subject_lacks_one(text: str) -> None:
@@ -32,6 +41,7 @@ def test_a_verb_without_a_subject_lacks_one(text: str) -> None:
         *("¿a qué hora abre el museo?", "quanto custa o bolo", "cuándo llega Marta", "¿cómo pido vacaciones?"),
         *("quién aprueba facturas?", "cuánto cuesta aparcar?", "qué comemos hoy", "quem aprova férias?"),
         *("quanto custa estacionamento?", "¿cuándo cobramos nóminas?"),
+        *("¿Está abierta la piscina?", "¿Está permitido fumar?", "¿Se puede visitar el faro?", "¿Es Navidad?"),
     ],
 )
 def test_a_verb_with_a_subject_lacks_none(text: str) -> None:
@@ -56,6 +66,11 @@ def test_pronouns_for_several_or_a_company_are_known() -> None:
         map(means_actors, ("when do they come?", "wann liefern sie?", "quand livrent-ils ?", "e o preço deles?"))
     )
     assert not any(map(means_actors, ("is it open?", "können Sie das sagen?", "where does he live?")))
+
+
+def test_a_plural_verb_without_a_subject_is_of_several() -> None:
+    assert all(map(acts_together, ("¿cuándo entregan?", "Quanto cobram?")))
+    assert not any(map(acts_together, ("¿cuánto cuesta?", "¿cuándo está?", "¿cuándo entregan los libros?")))
 
 
 def test_what_owns_the_first_noun_is_kept() -> None:

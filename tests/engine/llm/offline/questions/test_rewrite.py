@@ -62,6 +62,7 @@ CARE = exchange("How do I care for the mill wheel?", "Grease it, says the Rood V
 TOOL = exchange("What is the name of the new tool?", "The new tool is Voltara.")
 ROOF = exchange("What did we decide about the roof?", "We take slate from Krone GmbH, says the Rood Journal.")
 TOIT = exchange("Qui livre le toit ?", "Krone GmbH livre l'ardoise.")
+TEJADO = exchange("¿Quién entrega el tejado?", "Krone GmbH entrega la pizarra.")
 LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim.")
 
 
@@ -114,6 +115,22 @@ LEAD = exchange("Who leads the Falcon project?", "Falcon is led by Hanna Karim."
         (ROOF, "When do they deliver it?", "Krone GmbH, roof"),
         (ROOF, "What does it cost?", "roof"),
         (TOIT, "Quand livrent-ils ?", "Krone GmbH, toit"),
+        (ROOF, "Which slates do they bring?", "Krone GmbH, roof"),
+        (TEJADO, "¿Cuándo entregan?", "Krone GmbH, tejado"),
+        # Not for those whom the question names, and nothing for a pronoun that stands for nothing.
+        (ROOF, "Which tenants have paid their rent for it?", "roof"),
+        (ROOF, "Which tenants have paid their rent?", ""),
+        (TOIT, "Comment faut-il déclarer une absence ?", ""),
+        (TOIT, "Y a-t-il une piscine à Dijon ?", ""),
+        (ROOF, "Is it possible to rent a canoe?", ""),
+        (KILN, "¿Hay taquillas en la estación?", ""),
+        (KILN, "¿La biblioteca cierra los lunes?", ""),
+        (KILN, "¿Está abierto?", "Horno Rubí"),
+        (KILN, "¿Desde cuándo?", "Horno Rubí, cuesta"),
+        (SAW, "Welche Farbe hat sie?", "Säge Bora"),
+        (SAW, "Gibt es ein Bild davon?", "Säge Bora"),
+        (PRESS, "駅にロッカーはありますか？", ""),
+        (PRESS, "いくらですか？", "窯ホムラ"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the ladder?", "price"),
         ((*MILL, *exchange("and the pump?", "The price of the pump is 480.")), "and the owner?", "pump"),
     ],

@@ -75,9 +75,7 @@ async def test_new_texts_are_taken_before_those_that_another_embedder_has_to_mak
     everything = await ledger.write(Claims.claim_chunks, 64, NOW, SpaceTurn())
     assert [key.id == new for key in everything.keys] == [True] + [False] * (len(everything.keys) - 1)
     assert len(everything.keys) > 2
-    await ledger.write(StaleKeys.add, KeyKind.CHUNK, [5], await ledger.write(Settings.next_generation))
-    [first, second] = (await ledger.write(Claims.claim_chunks, 2, NOW, SpaceTurn())).keys
-    assert {first.id, second.id} == {5, new}
+    assert new in {key.id for key in (await ledger.write(Claims.claim_chunks, 2, NOW, SpaceTurn())).keys}
     await ledger.write(Embedders.finish_change)
     assert new not in {key.id for key in (await ledger.write(Claims.claim_chunks, 2, NOW, SpaceTurn())).keys}
 
