@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import mmap
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-
-    from engine.storage.mapped_file import MappedFile
 
 MAX_TABLE = 32 << 20
 
@@ -21,30 +19,45 @@ class ArraysFull(Exception):
     """The rows do not fit into the arrays."""
 
 
+class Column(Protocol):
+    """A column that is not in memory alone."""
+
+    def __getitem__(self, places: np.ndarray) -> np.ndarray:
+        """The rows at these places."""
+
+    def __setitem__(self, places: slice | np.ndarray, rows: np.ndarray | int) -> None:
+        """Write rows at these places, or a number."""
+
+
 class ColumnArrays:
     """Rows in no particular order, at most `max_rows`; for one thread.
 
     Memory is taken as rows are written, up to the highest number so far, and returned when the object is freed.
-    `files`: the columns that are in files, which have room for so many rows.
+    `others`: the columns that are elsewhere, with room for so many rows.
     """
 
     def __init__(
-        self, types: Mapping[str, np.dtype[Any]], max_rows: int, files: Mapping[str, MappedFile] | None = None
+        self, types: Mapping[str, np.dtype[Any]], max_rows: int, others: Mapping[str, Column] | None = None
     ) -> None:
         self._max_rows = max_rows
         self._count = 0
-        held = {name: file.pages for name, file in (files or {}).items()}
-        self._columns = {
-            name: _view(held[name] if name in held else _reserve(type_.itemsize * max_rows), type_, max_rows)
-            for name, type_ in types.items()
-        }
+        self._others = others or {}
+        self._arrays = {name: _reserve_array(type_, max_rows) for name, type_ in types.items()}
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column; it changes with the rows."""
-        return self._columns[name][: self._count]
+        """A column in memory; it changes with the rows."""
+        return self._arrays[name][: self._count]
+
+    def copy(self, name: str, places: np.ndarray) -> np.ndarray:
+        """A column at these places."""
+        return self._others[name][places] if name in self._others else self[name][places]
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        return {**self._arrays, **self._others}
 
     def append(self, rows: Mapping[str, np.ndarray]) -> None:
         """Add rows, given as all columns. Raises ArraysFull."""
@@ -92,7 +105,7 @@ def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
     return np.asarray(table[numbers])
 
 
-def _reserve(size: int) -> mmap.mmap:
+def reserve_memory(size: int) -> mmap.mmap:
     """Memory that is not taken before it is written.
 
     `numpy.empty` would take it at once: after `engine.memory.scrub_freed_memory`, the allocator fills every new block.
@@ -104,6 +117,6 @@ def _reserve(size: int) -> mmap.mmap:
     return pages
 
 
-def _view(pages: mmap.mmap, type_: np.dtype[Any], rows: int) -> np.ndarray:
+def _reserve_array(type_: np.dtype[Any], rows: int) -> np.ndarray:
     shape = (rows, *type_.shape)
-    return np.frombuffer(pages, type_.base, math.prod(shape)).reshape(shape)
+    return np.frombuffer(reserve_memory(type_.itemsize * rows), type_.base, math.prod(shape)).reshape(shape)

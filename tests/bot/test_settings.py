@@ -183,6 +183,12 @@ def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: p
     assert list_unknown_variables(None, tmp_path) == []
 
 
+def test_a_setting_that_was_replaced_names_its_successor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_SEARCH_MEMORY_MB", "500")
+    [sentence] = list_unknown_variables(None, tmp_path)
+    assert sentence.startswith("THREADLORE_SEARCH_MEMORY_MB is not read any more: THREADLORE_MEMORY_MB bounds ")
+
+
 def test_settings_of_adapters_come_from_the_environment_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

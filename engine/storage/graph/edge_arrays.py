@@ -5,43 +5,28 @@ A look-up compares all edges with the nodes: 1 ms for 300,000 edges, so that it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.storage.column_arrays import ColumnArrays, is_member
 from engine.storage.graph.base import GraphEdge
-from engine.storage.mapped_file import MappedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Sequence
 
     from engine.storage.graph.base import GraphNode
 
 NODE_TYPES = {name: np.dtype(np.int64) for name in ("id", "space")}
 EDGE_TYPES = {name: np.dtype(np.int64) for name in ("id", "source", "target")} | {"weight": np.dtype(np.float64)}
-FILES = len(NODE_TYPES) + len(EDGE_TYPES)
 
 
 class EdgeArrays:
-    """At most `max_edges` edges and as many nodes; for one thread.
+    """At most `max_edges` edges and as many nodes; for one thread."""
 
-    `folder`: of files without names that hold them, of which `max_resident` bytes are in memory; else memory holds
-    them. Raises OSError if the disk has too little space.
-    """
-
-    def __init__(self, max_edges: int, folder: Path | None = None, max_resident: int = 0) -> None:
-        self._files: list[MappedFile] = []
-
-        def open_files(types: Mapping[str, np.dtype[Any]]) -> dict[str, MappedFile]:
-            size = np.dtype(np.int64).itemsize * max_edges
-            opened = {name: MappedFile(folder, size, max_resident // FILES) for name in types} if folder else {}
-            self._files.extend(opened.values())
-            return opened
-
-        self._nodes = ColumnArrays(NODE_TYPES, max_edges, open_files(NODE_TYPES))
-        self._edges = ColumnArrays(EDGE_TYPES, max_edges, open_files(EDGE_TYPES))
+    def __init__(self, max_edges: int) -> None:
+        self._nodes = ColumnArrays(NODE_TYPES, max_edges)
+        self._edges = ColumnArrays(EDGE_TYPES, max_edges)
 
     def append(self, nodes: Sequence[np.ndarray], edges: Sequence[np.ndarray]) -> None:
         """Add new nodes and edges, given as columns in the order of the types. Raises ArraysFull."""
@@ -73,8 +58,6 @@ class EdgeArrays:
         places = np.flatnonzero(self._touches(near.tolist()))
         columns = [self._edges[name][places] for name in EDGE_TYPES]
         chosen = select_heaviest(columns[0], columns[3], limit)
-        for file in self._files:
-            file.count_read(len(file.pages))
         edges = zip(*(column[chosen].tolist() for column in columns), strict=True)
         return [build_edge(*edge) for edge in edges]
 

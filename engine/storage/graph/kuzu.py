@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import structlog
-
 from engine.errors import CorruptProjection, StoreError
 from engine.memory import trim_heap
 from engine.scheduling.tasks import wait_for_completion
@@ -18,14 +16,7 @@ from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.graph import kuzu_file
 from engine.storage.graph.edge_arrays import EdgeArrays
 from engine.storage.graph.kuzu_connection import GRAPH_BACKENDS, SCHEMA, GraphBackend, KuzuConnection, open_database
-from engine.storage.graph.kuzu_queries import (
-    count_rows,
-    fetch_arrays,
-    fetch_graph,
-    has_missing_rows,
-    heaviest_edges,
-    needs_reload,
-)
+from engine.storage.graph.kuzu_queries import fetch_arrays, fetch_graph, has_missing_rows, heaviest_edges, needs_reload
 from engine.storage.graph.kuzu_writer import KuzuWriter, build_database
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
@@ -36,8 +27,6 @@ if TYPE_CHECKING:
 
     from engine.storage.graph.base import GraphEdge, GraphNode
 
-log = structlog.get_logger(__name__)
-
 Result = TypeVar("Result")
 
 BUFFER_POOL = 256 << 20
@@ -45,11 +34,8 @@ READER_COUNT = 2
 # The library keeps about 300 bytes of memory for each written row until the database is closed. Reopening takes 20 ms.
 REOPEN_AFTER_ROWS = 40_000
 # A graph of up to this many relations, and as many entities, is also kept in memory: at most 28 MB. With 300,000 it
-# loads in 0.1 s, and a look-up takes 1 ms of a core, by the library 12 to 15 ms. A larger one is in files, of which as
-# much is in memory: up to so many times more, since a look-up reads all of it.
+# loads in 0.1 s, and a look-up takes 1 ms of a core, by the library 12 to 15 ms.
 CACHED_EDGES = 500_000
-MAX_FILE_FACTOR = 16
-FILE_SPARE = 1.1  # files have room for a tenth more
 EDGE_BYTES = 48  # of an edge and a node
 
 
@@ -84,7 +70,7 @@ class KuzuGraph:
     ) -> KuzuGraph:
         """Open or create the graph in the folder `path`; `buffer_pool` in bytes.
 
-        Up to `cached_edges` edges, and as many nodes, are also kept in memory, more in files without names.
+        Up to `cached_edges` edges, and as many nodes, are also kept in memory.
 
         Raises DataDirInUse, DiskError, or CorruptProjection if the files are damaged or of another version or module;
         then `erase` and `replace_all` help.
@@ -161,21 +147,12 @@ class KuzuGraph:
         return await wait_for_completion(loop.run_in_executor(self._writer_executor, self._translate_errors, work))
 
     async def _load_arrays(self) -> EdgeArrays:
-        arrays = self._reserve_arrays(await self._run_in_reader(count_rows))
-        arrays.append(*await self._run_in_reader(fetch_arrays))
-        return arrays
-
-    def _reserve_arrays(self, rows: int) -> EdgeArrays:
-        """Arrays for the graph: in memory if it fits, else in files. Raises ArraysFull."""
-        if rows <= self._max_cached_edges:
-            return EdgeArrays(self._max_cached_edges)
-        if rows > self._max_cached_edges * MAX_FILE_FACTOR:
+        content = await self._run_in_reader(lambda session: fetch_arrays(session, self._max_cached_edges))
+        if content is None:
             raise ArraysFull
-        try:
-            return EdgeArrays(int(rows * FILE_SPARE), self._folder, self._max_cached_edges * EDGE_BYTES)
-        except OSError as error:
-            log.warning("graph.no_copy", error=str(error))
-            raise ArraysFull from error
+        arrays = EdgeArrays(self._max_cached_edges)
+        arrays.append(*content)
+        return arrays
 
     async def _run_in_reader(self, work: Callable[[KuzuConnection], Result]) -> Result:
         def read() -> Result:

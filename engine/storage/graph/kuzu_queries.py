@@ -50,13 +50,10 @@ def heaviest_edges(session: KuzuConnection, nodes: Sequence[int], spaces: Sequen
     return [build_edge(*edge) for edge in list(edges)[:limit]]
 
 
-def count_rows(session: KuzuConnection) -> int:
-    """The number of nodes or of edges, whichever is larger."""
-    return max(int(session.run(statement)[0][0]) for statement in (COUNT_NODES, COUNT_EDGES))
-
-
-def fetch_arrays(session: KuzuConnection) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The columns of all nodes and edges, for `EdgeArrays`."""
+def fetch_arrays(session: KuzuConnection, max_rows: int) -> tuple[list[np.ndarray], list[np.ndarray]] | None:
+    """The columns of all nodes and edges, for `EdgeArrays`; None if there are more rows of one of them."""
+    if any(session.run(statement)[0][0] > max_rows for statement in (COUNT_NODES, COUNT_EDGES)):
+        return None
     return session.fetch_columns(FETCH_NODES), session.fetch_columns(FETCH_EDGES)
 
 

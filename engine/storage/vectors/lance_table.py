@@ -8,10 +8,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import structlog
 
 from engine.scheduling.tasks import wait_for_completion
+from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
+from engine.storage.spilled_rows import CopyLost
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
 from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups, reserve_rows
 from engine.storage.vectors.search_plan import (
@@ -30,16 +33,19 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+log = structlog.get_logger(__name__)
+
 KEY_COLUMNS = ("id", "space", "room", "part")
 BATCH_ROWS = 10_000
+MAX_LOSSES = 3  # of files of copies, until the next start
 LOADED_BATCH_ROWS = 2_048  # copied into memory without a pause: 2 ms
 
 
 class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
-    If its rows, rounded, fit into `cache_bytes`, they are also kept in memory, and searched there; else in a file
-    without a name of which so much is in memory, if the disk has space for it.
+    Its rows are also kept in `cache_bytes` of memory, rounded if need be, and in a file without a name as far as they
+    take more; they are searched there.
     """
 
     table: Any
@@ -54,6 +60,7 @@ class LanceTable:
         self._max_id: int | None = None  # None: not known yet
         self._has_parts = False
         self._cache_bytes = cache_bytes
+        self._losses = 0  # of files of copies
         self._cache = MemoryCopy(self._load_rows)
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
@@ -74,6 +81,12 @@ class LanceTable:
     async def drop_cache(self) -> None:
         """Free the rows in memory; the next search loads them from the files."""
         await self._cache.close()
+
+    def _drop_lost(self, error: CopyLost) -> None:
+        """Drop rows whose file was lost: the next search loads them again, a few times in all."""
+        log.warning("vectors.copy_lost", table=self.folder.stem, error=str(error))
+        self._losses += 1
+        self._cache.drop()
 
     async def index_columns(self) -> set[str]:
         """The columns that have an index."""
@@ -112,7 +125,10 @@ class LanceTable:
             return []
         with translate_library_errors(self.folder):
             if (cached := await self._cache.get()) is not None:
-                return await cached.find(query, k, vector_filter)
+                try:
+                    return await cached.find(query, k, vector_filter)
+                except CopyLost as error:
+                    self._drop_lost(error)
             async with self.hold_files():
                 found = await self._search_files(query, k, vector_filter, condition)
         hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
@@ -125,7 +141,10 @@ class LanceTable:
         """The vectors by id, shape (parts, dim), parts in order."""
         with translate_library_errors(self.folder):
             if (cached := await self._cache.get()) is not None:
-                return cached.fetch(ids)
+                try:
+                    return cached.fetch(ids)
+                except CopyLost as error:
+                    self._drop_lost(error)
             return await self._fetch_from_files(sorted(ids))
 
     async def fetch_stored(self, ids: Collection[int]) -> dict[int, np.ndarray]:
@@ -180,6 +199,15 @@ class LanceTable:
 
     async def _load_rows(self) -> RowArrays:
         """All rows of one version of the table. Raises ArraysFull."""
+        if self._losses >= MAX_LOSSES:
+            raise ArraysFull
+        try:
+            return await self._copy_rows()
+        except CopyLost as error:
+            log.warning("vectors.copy_lost", table=self.folder.stem, error=str(error))
+            raise
+
+    async def _copy_rows(self) -> RowArrays:
         rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes, self.folder.parent)
         async with self.hold_files():
             groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
@@ -187,8 +215,8 @@ class LanceTable:
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
                 keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}
                 (groups or rows).append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
-        if groups is not None:
-            groups.finish()
+            if groups is not None:
+                groups.finish()
         return rows
 
     async def _count_by_space(self) -> Counter[int]:

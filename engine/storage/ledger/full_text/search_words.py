@@ -24,7 +24,6 @@ MAX_TERMS = 16
 MAX_PAIRS = 32  # of neighbors in scripts without spaces, where a word is about two of them
 # A word in this share of this many texts distinguishes little, and ranking all of them is slow.
 COMMON_SHARE, MANY_TEXTS = 0.06, 1000
-MAX_TEXTS = 20_000  # with a word that is still searched, whatever their share: each takes some microseconds
 MAX_RANKED = 8_000
 MIN_MARGIN = 1.5  # of the language of a question before the next one
 STOP_WORDS = frozenset(
@@ -56,7 +55,7 @@ def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_i
         if term
     ]
     rows = measure_scope(db, index, scope_ids).rows
-    limit = min(max(MANY_TEXTS, int(rows * COMMON_SHARE)), MAX_TEXTS)
+    limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
         return words
     forms = [form for word in words for form in (word, *word.list_stems())]

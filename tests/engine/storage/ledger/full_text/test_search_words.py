@@ -38,15 +38,3 @@ async def test_common_words_are_left_out_beside_rarer_ones(
         await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
         await ledger.add(doc(f"e{number}", f"A {elsewhere} is loud.", space="elsewhere"))
     assert len(await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())) == found
-
-
-async def test_a_word_in_very_many_texts_is_left_out_whatever_its_share(
-    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(6):
-        await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
-    found = []
-    for limit in (20_000, 3):
-        monkeypatch.setattr(search_words, "MAX_TEXTS", limit)
-        found.append(len(await ledger.read(Search.search_chunks, "harbour zeppelin", 10, await ledger.scope_ids())))
-    assert found == [6, 1]
