@@ -47,7 +47,7 @@ LOOP_ROWS = 200_000  # of a table that is searched in the event loop
 SAMPLE_STEP = 16  # one of this many rows is sampled to estimate how similar the nearest rows are
 EVERYWHERE = slice(None)
 # This multiple of the wanted rows, and so many at least, are compared with the exact query.
-REFINE_FACTOR, MIN_REFINED_ROWS = 4, 64
+REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
 MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of further rows
 # Rows at neighboring places are compared where they are, from so many on, and so many at once, which fit
 # into a cache of the processor.
