@@ -24,6 +24,7 @@ from engine.storage.vectors.search_plan import build_filter
 
 FOUND = 20
 TABLES: tuple[VectorTable, ...] = ("chunks", "entities", "relations")
+TIE = 1e-6  # rows that are equally similar, as far as such numbers tell, count alike
 SPREAD = 0.3  # length of the noise that is added to stored vectors, which makes questions of them
 
 
@@ -47,8 +48,11 @@ async def measure(home: Path, cache_mib: int, amount: int, loading: float) -> No
                 walls.append((time.perf_counter() - began) * 1000)
                 busy.append((time.process_time() - processor) * 1000)
                 nearest = opened.table.query().where(build_filter(area)).nearest_to(query).distance_type("cosine")
-                exact = await nearest.limit(FOUND).bypass_vector_index().select(["id"]).to_arrow()
-                shares.append(len({hit.id for hit in found} & set(exact["id"].to_pylist())) / max(1, exact.num_rows))
+                exact = await nearest.limit(FOUND).bypass_vector_index().select(["id", "_distance"]).to_arrow()
+                least = 1.0 - max(exact["_distance"].to_pylist(), default=0.0) - TIE
+                held = await store.fetch_stored(table, [hit.id for hit in found])
+                near = sum(float(vectors[0] @ query / np.linalg.norm(query)) >= least for vectors in held.values())
+                shares.append(near / max(1, exact.num_rows))
             print(
                 f"| {table} | {cache_mib} MiB, {'copy' if opened.is_cached else 'index'} | {spaces} spaces"
                 f" | recall@{FOUND} {statistics.mean(shares):.3f} | {statistics.median(walls):.0f} ms"

@@ -142,7 +142,7 @@ class LanceTable:
         with translate_library_errors(self.folder):
             if (cached := await self._cache.get()) is not None:
                 try:
-                    return cached.fetch(ids)
+                    return await cached.look_up(ids)
                 except CopyLost as error:
                     self._drop_lost(error)
             return await self._fetch_from_files(sorted(ids))
