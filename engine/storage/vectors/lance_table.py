@@ -45,12 +45,12 @@ class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
     Its rows are also kept in `cache_bytes` of memory, rounded if need be, and in a file without a name as far as they
-    take more; they are searched there.
+    take more; they are searched there. `loading` lets tables be loaded in turn, since each load takes memory.
     """
 
     table: Any
 
-    def __init__(self, folder: Path, dim: int, cache_bytes: int) -> None:
+    def __init__(self, folder: Path, dim: int, cache_bytes: int, loading: asyncio.Lock) -> None:
         self.folder = folder
         self.write_lock = asyncio.Lock()
         self.is_indexed = False
@@ -60,6 +60,7 @@ class LanceTable:
         self._max_id: int | None = None  # None: not known yet
         self._has_parts = False
         self._cache_bytes = cache_bytes
+        self._loading = loading
         self._losses = 0  # of files of copies
         self._cache = MemoryCopy(self._load_rows)
         self._reads: set[asyncio.Future[None]] = set()
@@ -202,7 +203,8 @@ class LanceTable:
         if self._losses >= MAX_LOSSES:
             raise ArraysFull
         try:
-            return await self._copy_rows()
+            async with self._loading:
+                return await self._copy_rows()
         except CopyLost as error:
             log.warning("vectors.copy_lost", table=self.folder.stem, error=str(error))
             raise
