@@ -19,7 +19,7 @@ class ArraysFull(Exception):
     """The rows do not fit into the arrays."""
 
 
-class Column(Protocol):
+class OutsideColumn(Protocol):
     """A column that is not in memory alone."""
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
@@ -37,7 +37,7 @@ class ColumnArrays:
     """
 
     def __init__(
-        self, types: Mapping[str, np.dtype[Any]], max_rows: int, others: Mapping[str, Column] | None = None
+        self, types: Mapping[str, np.dtype[Any]], max_rows: int, others: Mapping[str, OutsideColumn] | None = None
     ) -> None:
         self._max_rows = max_rows
         self._count = 0
