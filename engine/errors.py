@@ -2,60 +2,25 @@
 
 EngineError
 ├── InvalidDocument          the document cannot be ingested
-│   ├── UnsupportedFormat    no parser for this file format
-│   │   └── NoTextFormat     nothing to read in files of this kind: film, sound, programs
-│   ├── EmptyDocument        no text in it
-│   │   └── EmptyPicture     a picture in which nothing was found
-│   ├── EncryptedFile        a password is needed
-│   ├── CorruptFile          the content does not match the file format
-│   ├── DocumentTooLarge     over the limit on size, time or memory
-│   └── SandboxIncomplete    the kernel does not bound parsers as the settings require
 ├── InvalidQuestion          the question cannot be asked
-│   ├── AmbiguousDocument    several documents are meant
-│   └── OutOfRange           a number is out of bounds; also an InvalidDocument
 ├── CorrectionChanged        a correction to undo was changed or undone meanwhile
 ├── NotFound                 no such document, entity or relation in the scope
-├── StoreError               the data directory
-│   ├── EngineClosed         the engine was closed
+├── StoreError               the data directory, or its database
 │   ├── DataDirInUse         another process uses it
-│   │   └── DatabaseInUse    the same, of a database
-│   ├── DatabaseUnreachable  the database server does not answer
-│   ├── DatabaseLost         other processes may have taken over the work of this one
-│   ├── DatabaseReadOnly     the database server takes no changes
-│   ├── DatabaseBusy         the database server ended a statement that waited or ran too long
-│   ├── DatabaseMisconfigured  settings or rights of the database server do not let the program work
-│   ├── UnstorableText       the database cannot store a text or a number
-│   ├── NewerSchema          a later version wrote it
-│   ├── EarlySchema          a version before the first release wrote it
-│   ├── SchemaMismatch       its tables are not those of its version
-│   ├── EmbedderMismatch     another embedder made its vectors
-│   ├── CorruptLedger        the ledger, or the bot's database, is unreadable; a backup is needed
-│   ├── CorruptProjection    graph or vectors are unreadable; they can be rebuilt from the ledger
-│   └── DiskError            the disk is failing, or this program may not use it
-│       ├── DiskFull         it has no space left
-│       └── DiskReadOnly     it takes no writes
+│   ├── Database…            the server of the database, or its settings
+│   ├── …Schema…             another version wrote it
+│   ├── Corrupt…             it is damaged
+│   └── DiskError            the disk is full, failing, or not writable
 └── ModelError               a model call failed
-    ├── ModelUnavailable     connection lost or server error; worth retrying
-    │   ├── ModelTimeout     no reply within the time limit
-    │   ├── ModelUnreachable the server cannot be reached
-    │   ├── ModelPaused      not sent, because earlier calls failed
-    │   │   └── IndexingBudgetSpent  not sent, because the budget for indexing is used up
-    │   └── InvalidReply     the model, or the plug-in that calls it, gave no valid reply to this text
-    │       └── NothingGiven its replies hold no facts, and do not say that there are none
-    ├── RateLimited          too many requests; worth retrying later
-    │   └── OutOfCredit      the quota or the credit is used up
-    ├── PromptTooLong        the prompt does not fit the model
-    ├── ModelRefused         the model or its provider declined the content of the request
-    ├── RequestRejected      the provider rejected the request, and its content may be at fault or not
-    │   └── BadModelSettings the provider does not accept the settings of the model, or the account
-    ├── ModelNotFound        unknown provider or model
-    ├── ModelNotInstalled    the files of a built-in model are missing or damaged
-    └── InvalidApiKey        the API key is missing or wrong
+    ├── ModelUnavailable     worth retrying; an InvalidReply with other texts only
+    ├── RateLimited          worth retrying later
+    ├── RequestRejected      its content may be at fault, or a setting
+    └── PromptTooLong, ModelRefused, ModelNotFound, ModelNotInstalled, InvalidApiKey
 """
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import Any, Self, TypeGuard
 
 
 class EngineError(Exception):
@@ -270,7 +235,18 @@ class DiskReadOnly(DiskError):
 class ModelError(EngineError):
     """Base class of failed model calls. `retry_after`: seconds that the provider asks to wait, if it does."""
 
-    retry_after: float | None = None
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the error says beside its message: the keyword arguments that make it again."""
+        return dict(vars(self))
+
+    def copy(self, **changed: Any) -> Self:
+        """The same error once more, with some of its details changed."""
+        return type(self)(str(self), **{**self.details, **changed})
 
 
 class ModelUnavailable(ModelError):
@@ -312,7 +288,10 @@ class NothingGiven(InvalidReply):
     """
 
     hint = "Choose a model that keeps to the format (docs/models.md), or read the text again with `threadlore retry`."
-    outcome = ""
+
+    def __init__(self, message: str, *, outcome: str = "", **details: Any) -> None:
+        super().__init__(message, **details)
+        self.outcome = outcome
 
 
 class RateLimited(ModelError):
@@ -347,8 +326,11 @@ class RequestRejected(ModelError):
     """
 
     hint = "Check the settings of this model; `threadlore check` tests them."
-    parameter: str = ""
-    lasting: bool = True
+
+    def __init__(self, message: str, *, parameter: str = "", lasting: bool = True, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.parameter = parameter
+        self.lasting = lasting
 
 
 class BadModelSettings(RequestRejected):

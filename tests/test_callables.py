@@ -10,6 +10,8 @@ from tests.support.source_trees import list_modules, list_nodes
 # Upward calls: what a part asks of whoever made it.
 UPWARD = {
     "AnswerCorrector.sleep": "tests pass time",
+    "AnswerFrame.can_show": "the audience of an answer may change before each write",
+    "AnswerFrame.citation_urls": "the cited sources grow while the answer is streamed",
     "CallObservers.call": "calls are measured by the program",
     "CallObservers.outcome": "outcomes are counted by the program",
     "CircuitBreaker.is_fault": "what is a fault depends on the kind of call",

@@ -58,20 +58,17 @@ class ExportedChat:
 
 @dataclass(slots=True)
 class ExportedChats:
-    """Implements `HistorySource`. `until`: the export ends now at the latest."""
+    """Implements `HistorySource`. `until`: the export ends now at the latest. `names`: its files in the folder."""
 
     platform: str
     folder: ExportFolder
     options: ExportOptions
     until: datetime
+    names: frozenset[str]
     omissions: Omissions = field(default_factory=Omissions)
     traits: PlatformTraits = field(default_factory=PlatformTraits)
     chats: dict[str, ExportedChat] = field(default_factory=dict)
     people: dict[str, Person] = field(default_factory=dict)
-    names: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        self.names = frozenset(self.folder.list_names())
 
     def add(self, key: str, name: str, read: Callable[[], Iterator[ChatLine]]) -> None:
         """Add a chat, or another export of one that was added."""

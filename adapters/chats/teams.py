@@ -52,7 +52,7 @@ WORDS = frozenset({"RichText", "Text", "RichText/Html", "message"})  # types of 
 def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> ExportedChats:
     """Open an export: a JSON file, or a folder or archive with some. Raises InvalidDocument."""
     folder = open_folder(path.parent if path.suffix.lower() == ".json" else path)
-    source = ExportedChats(NAME, folder, options, clock.now())
+    source = ExportedChats(NAME, folder, options, clock.now(), frozenset(folder.list_names()))
     for name in sorted(source.names):
         is_wanted = name == path.name if path.suffix.lower() == ".json" else name.lower().endswith(".json")
         if is_wanted and not _add_file(source, name):

@@ -33,7 +33,7 @@ def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> Exported
     """Open an export: result.json, a page, or the folder or archive with them. Raises InvalidDocument."""
     is_file = path.suffix.lower() in {".json", ".html", ".htm"}
     folder = open_folder(path.parent if is_file else path)
-    source = ExportedChats(NAME, folder, options, clock.now())
+    source = ExportedChats(NAME, folder, options, clock.now(), frozenset(folder.list_names()))
     is_page = is_file and path.suffix.lower() != ".json"
     if not is_page:
         for name in sorted(source.names):

@@ -38,9 +38,8 @@ def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> Exported
     """
     is_bare = path.suffix.lower() == ".txt"
     folder = open_folder(path.parent, deep=False) if is_bare else open_folder(path)
-    source = ExportedChats(NAME, folder, options, clock.now())
-    if is_bare:
-        source.names = frozenset(name for name in source.names if name == path.name or OWN_NAME.fullmatch(name))
+    names = [name for name in folder.list_names() if not is_bare or name == path.name or OWN_NAME.fullmatch(name)]
+    source = ExportedChats(NAME, folder, options, clock.now(), frozenset(names))
     for name in sorted(source.names):
         if name == path.name if is_bare else name.lower().endswith(".txt"):
             _add_chat(source, name, path.stem)

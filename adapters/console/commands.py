@@ -76,7 +76,7 @@ async def show_documents(session: ChatSession, _: str) -> None:
 
 
 async def start_new_chat(session: ChatSession, _: str) -> None:
-    """Start a new chat."""
+    """Forget the questions and answers so far, so that the next question is about none of them."""
     session.reset()
     session.screen.out.print("Started a new conversation.")
 

@@ -33,7 +33,7 @@ def location_of(channel: AnyChannel) -> Location:
 
 
 def thread_location(guild: int, thread: int, parent: int, *, private: bool) -> Location:
-    """The location of a thread."""
+    """The location of a thread: in its parent, or, if it is private, a channel of its own."""
     return Location(NAME, str(guild), str(thread if private else parent), str(thread))
 
 

@@ -56,7 +56,7 @@ class PostIndex:
     offsets: array[int] = field(default_factory=lambda: array("Q"))
 
     def add(self, time: int, offset: int) -> None:
-        """Add a post."""
+        """Note the time of a post, and where its line begins in the file."""
         self.times.append(time)
         self.offsets.append(offset)
 

@@ -32,9 +32,9 @@ class StrictServer(MCPServer[Any]):
 
 def find_problem(name: str, arguments: Mapping[str, Any], tools: Sequence[Tool]) -> str:
     """What is wrong with the names in a call, in a sentence; empty if nothing is. Pure."""
-    tool = next((each for each in tools if each.name == name), None)
+    tool = next((offered for offered in tools if offered.name == name), None)
     if tool is None:
-        return f"There is no tool “{name}”. The tools are {', '.join(each.name for each in tools)}."
+        return f"There is no tool “{name}”. The tools are {', '.join(offered.name for offered in tools)}."
     known, needed = tool.input_schema.get("properties", {}), tool.input_schema.get("required", [])
     takes = f"It takes {', '.join(known) or 'none'}."
     if unknown := [argument for argument in arguments if argument not in known]:

@@ -100,7 +100,7 @@ class SocketConnection:
                 self._reports.on_attempt(None)
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Disconnect, and cancel what the library still runs for the connection."""
         handler, self._handler = self._handler, None
         if handler is None:
             return

@@ -93,7 +93,7 @@ class LimitedProtocol(H11Protocol):
         self._stall_timer = self.loop.call_later(self._limits.stall_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Resume writing."""
+        """Let the application write again: the client has read what was sent, so it does not stall."""
         self._stop_stall_timer()
         super().resume_writing()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import structlog
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from bot.platform.ports import MessageLimits, Reply
     from engine import Clock
 
-    PermissionCheck = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if unknown
-
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
@@ -33,12 +32,28 @@ MAX_CHECKS = 3  # at the end, before the answer is withdrawn
 HEARTBEAT = 60.0  # seconds between two writes of the same status
 
 
+async def _always_allowed() -> bool:
+    """The check of an answer without sources: anyone may read it."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFrame:
+    """What goes with the text of an answer: the heading above it, the links of its citations, and who may see it.
+
+    `can_show` is called before each write of the text; once it returns False, the whole answer is withdrawn.
+    """
+
+    heading: str = ""
+    citation_urls: Callable[[], Mapping[int, str]] = dict
+    can_show: Callable[[], Awaitable[bool | None]] = _always_allowed  # None if it is unknown
+
+
 class StreamingReply:
     """Streams a growing text into a Reply. A context manager: on exit it stops writing and keeps what was shown.
 
-    `can_show` is called before each write of the text; once it returns False, `withdrawal_text` replaces everything.
-    `heading` is shown above the text. `citation_urls` returns the links of the citations so far. `save_reply_ref` is
-    called once the reply has a reference.
+    Once the frame forbids to show the text, `withdrawal_text` replaces everything. `save_reply_ref` is called once the
+    reply has a reference.
     """
 
     def __init__(
@@ -46,9 +61,7 @@ class StreamingReply:
     ) -> None:
         self.reply = reply
         self.limits = limits
-        self.can_show: PermissionCheck = _always_allowed
-        self.citation_urls: Callable[[], Mapping[int, str]] = dict
-        self.heading = ""
+        self.frame = AnswerFrame()
         self.withdrawal_text = ""
         self.first_shown_at: float | None = None
         self._save_reply_ref = save_reply_ref
@@ -80,6 +93,10 @@ class StreamingReply:
         self._text = text
         self._updated.set()
 
+    def set_frame(self, frame: AnswerFrame) -> None:
+        """Set what goes with the text from its next write on."""
+        self.frame = frame
+
     async def finish(self, text: str, footer: AnswerFooter) -> bool:
         """Post the whole answer and its footer; false if it had to be withdrawn. Raises PlatformError."""
         await self._stop_writing()
@@ -95,8 +112,8 @@ class StreamingReply:
 
     def _full_text(self, text: str) -> str:
         """The text with linked citations, below the heading."""
-        linked = link_citations(text, self.citation_urls())
-        return f"{self.heading}\n\n{linked}" if self.heading else linked
+        linked = link_citations(text, self.frame.citation_urls())
+        return f"{self.frame.heading}\n\n{linked}" if self.frame.heading else linked
 
     async def _stop_writing(self) -> None:
         """Let the current call finish, and start no other."""
@@ -109,7 +126,7 @@ class StreamingReply:
     async def _withdrawal_reason(self) -> str:
         """Why the answer may not be shown, as a sentence; empty if it may."""
         for left in reversed(range(MAX_CHECKS)):
-            allowed = await self.can_show()
+            allowed = await self.frame.can_show()
             if allowed is not None:
                 return "" if allowed else gettext(texts.ANSWER_WITHDRAWN)
             await asyncio.sleep(RECHECK_DELAY if left else 0.0)
@@ -138,7 +155,7 @@ class StreamingReply:
         parts = splitting.stable_parts(self._full_text(self._text), self.limits.max_length)
         if not parts or parts == self._shown_parts:
             return
-        allowed = await self.can_show()
+        allowed = await self.frame.can_show()
         if allowed is None:
             asyncio.get_running_loop().call_later(RECHECK_DELAY, self._updated.set)
         elif allowed:
@@ -171,8 +188,3 @@ class StreamingReply:
             self._saved_reply_ref = self.reply.reply_ref
             await self._save_reply_ref(self._saved_reply_ref)
         return result
-
-
-async def _always_allowed() -> bool:
-    """The check of an answer without sources: anyone may read it."""
-    return True

@@ -67,7 +67,7 @@ class DigestWriter:
             await asyncio.sleep(POLL_SECONDS)
 
     async def write_due(self) -> None:
-        """Write the digests that are due."""
+        """Post each digest whose time has come; one that fails is tried later and holds up no other."""
         for digest in await self._store.digests.list_due(self._clock.now()):
             if not self._context.serves(digest.location) or self._is_waiting(digest):
                 continue

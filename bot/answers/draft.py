@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.answers import footer
 from bot.answers.attribution import GraphKeys, find_used_keys, is_fully_cited
-from bot.answers.contradictions.coverage import list_coverage_notices
+from bot.answers.contradictions.finding import list_coverage_notices
 from bot.answers.history import History
 from bot.answers.review.improvements import build_improve_button
 from bot.i18n import gettext

@@ -116,7 +116,7 @@ def request_from_message(message: Message, *, overheard: bool = False) -> Answer
 
 
 def request_from_command(asked: QuestionAsked) -> AnswerRequest:
-    """The request of a command."""
+    """What is to be answered of a question that was asked by `/ask` or a form."""
     return AnswerRequest(
         answer_id(asked.location, asked.id),
         asked.location,

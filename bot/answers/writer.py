@@ -13,6 +13,7 @@ import structlog
 
 from bot import texts
 from bot.answers.attribution import find_graph_keys
+from bot.answers.delivery import AnswerFrame
 from bot.answers.draft import AnswerDraft, AskedQuestion, FoundEvidence, WrittenText
 from bot.answers.footer import source_urls
 from bot.answers.question import (
@@ -30,7 +31,7 @@ from engine.errors import EngineError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from bot.answers.attachments import Attachments
     from bot.answers.attribution import GraphKeys
@@ -94,7 +95,7 @@ class AnswerWriter:
         request, delivery = self._request, self._delivery
         channel = await find_channel(self._context, request)
         self._asked = replace(self._asked, channel=channel)
-        delivery.heading = await build_heading(self._context, request, channel)
+        delivery.set_frame(AnswerFrame(await build_heading(self._context, request, channel)))
         since = self._context.audience.clock.monotonic()  # a change after the scope was resolved is seen by every check
         reach = await resolve_request_scope(self._context, request)
         question = await build_question(self._context, request, reach)
@@ -111,7 +112,7 @@ class AnswerWriter:
         self._add_notices(ready.notices)
         if request.uploads and not request.overheard:
             delivery.set_status(gettext(texts.STATUS_SEARCHING))
-        self._journey.prepared_at = self._clock.time()
+        self._journey = replace(self._journey, prepared_at=self._clock.time())
         async with aclosing(
             await self._ask_engine(replace(question, history=history.turns), ready.documents)
         ) as answer:
@@ -136,14 +137,15 @@ class AnswerWriter:
 
     def end_journey(self) -> QuestionJourney:
         """The journey of the question, once its answer is posted."""
-        journey, first_shown_at = self._journey, self._delivery.first_shown_at  # in monotonic time
-        journey.posted_at = self._clock.time()
-        if first_shown_at is not None:
-            journey.first_word_at = journey.posted_at - (self._clock.monotonic() - first_shown_at)
-        journey.sources = len(self._found.sources)
-        journey.input_tokens = sum(usage.input_tokens for usage in self._written.usage)
-        journey.output_tokens = sum(usage.output_tokens for usage in self._written.usage)
-        return journey
+        now, first_shown_at = self._clock.time(), self._delivery.first_shown_at  # in monotonic time
+        return replace(
+            self._journey,
+            posted_at=now,
+            first_word_at=None if first_shown_at is None else now - (self._clock.monotonic() - first_shown_at),
+            sources=len(self._found.sources),
+            input_tokens=sum(usage.input_tokens for usage in self._written.usage),
+            output_tokens=sum(usage.output_tokens for usage in self._written.usage),
+        )
 
     async def _prompt_for_question(self) -> None:
         """Reply to a message without a question."""
@@ -163,11 +165,10 @@ class AnswerWriter:
         if verified is None:
             return False
         repeated = await lookup.repeat(verified, question, since)
-        self._limit_delivery(repeated.provenance)
+        heading = f"{delivery.frame.heading}\n\n{repeated.heading}" if delivery.frame.heading else repeated.heading
+        self._frame(heading, lambda: source_urls(verified.sources), repeated.provenance)
         self._found = FoundEvidence(verified=verified, provenance=repeated.provenance)
         self._set_text(verified.text)
-        delivery.citation_urls = lambda: source_urls(verified.sources)
-        delivery.heading = f"{delivery.heading}\n\n{repeated.heading}" if delivery.heading else repeated.heading
         self._add_notices(repeated.notices)
         return True
 
@@ -186,17 +187,17 @@ class AnswerWriter:
 
     async def _write_from(self, answer: Answer, history: History, since: float) -> None:
         """Stream an answer of the engine, and note what it used, also if it is broken off."""
-        context, journey = answer.context, self._journey
-        self._parts.metrics.record_retrieval(journey.end_retrieval(context.timings, self._clock.time()))
+        context = answer.context
+        self._journey = replace(self._journey, retrieved_at=self._clock.time(), stages=context.timings)
+        self._parts.metrics.record_retrieval(self._journey.retrieval_timings)
         provenance = build_provenance(context, self._asked.scope, history.source_scope, since)
         self._asked = replace(self._asked, history=history)
         self._found = FoundEvidence(context, provenance)
-        self._limit_delivery(provenance)
-        self._delivery.citation_urls = lambda: source_urls(answer.sources)
+        self._frame(self._delivery.frame.heading, lambda: source_urls(answer.sources), provenance)
         try:
             await self._stream(answer)
         finally:
-            journey.generated_at = self._clock.time()
+            self._journey = replace(self._journey, generated_at=self._clock.time())
             self._written = replace(self._written, usage=self._written.usage + answer.usage)
             self._found = replace(self._found, sources=answer.sources, is_extractive=answer.is_extractive)
             self._found = replace(self._found, graph_keys=await self._find_graph_keys(answer))
@@ -235,10 +236,11 @@ class AnswerWriter:
     async def _find_graph_keys(self, answer: Answer) -> GraphKeys:
         return await find_graph_keys(answer, self._written.text, self._request.text, self._found.sources)
 
-    def _limit_delivery(self, provenance: Provenance) -> None:
+    def _frame(self, heading: str, links: Callable[[], Mapping[int, str]], provenance: Provenance) -> None:
         """Let the delivery write only while everyone in its place may read what the answer rests on."""
         place, reader = self._request.location, self._request.sole_reader
-        self._delivery.can_show = partial(can_read, self._context.audience, provenance, place, reader)
+        may_read = partial(can_read, self._context.audience, provenance, place, reader)
+        self._delivery.set_frame(AnswerFrame(heading, links, may_read))
 
     def _set_text(self, text: str) -> None:
         self._written = replace(self._written, text=text)

@@ -9,11 +9,12 @@ from bot.commands.context import CommandContext
 from bot.errors import PlatformError
 from bot.i18n import N_, gettext
 from bot.platform.models import Card
+from bot.text.excerpts import content_words
 from bot.text.markdown import escape_markdown
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from bot.commands.context import BotServices, Command
     from bot.platform.events import CommandInvoked
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
 MIN_NAME_LENGTH = 3  # characters
+MAX_FOUND = 5  # commands about words
+MIN_COMMON, MAX_ENDING = 4, 4  # letters that two forms of a word begin with, and those of their endings
 MAX_USAGE = 32  # characters of a usage in the list of all commands
 
 EXAMPLES_HEADING = N_("You could ask me:")
@@ -35,6 +38,28 @@ INTRODUCTION = N_(
     "can read."
 )
 NARROWING = N_("write `in:#channel`, `from:@person`, `after:2026-05-01` or `as of 3 May` in a question – to narrow it")
+# What people call it besides what the name, the summary and the details of a command say.
+OTHER_WORDS: Mapping[str, str] = {
+    "catch-up": N_("missed, absence, vacation, summary, news"),
+    "connect": N_("wiki, site, crawl, source"),
+    "backfill": N_("old messages, past, import"),
+    "correct": N_("wrong answer, mistake, fix, false"),
+    "digest": N_("summary, weekly, daily, newsletter"),
+    "duplicates": N_("merge, same person, alias"),
+    "forget": N_("delete, remove, erase"),
+    "forget-me": N_("opt out, erase, delete, privacy"),
+    "graph": N_("image, map, connections"),
+    "history": N_("timeline, earlier, past, changed"),
+    "learn": N_("upload, add, document"),
+    "my-data": N_("export, privacy, personal data"),
+    "readers": N_("see, access, permissions, visible"),
+    "settings": N_("language, permissions, timezone, options"),
+    "sources": N_("citations, evidence, proof"),
+    "status": N_("progress, problems, errors, files"),
+    "verify": N_("approve, confirm, save, right answer"),
+    "watch": N_("notify, alert, remind, subscribe, tell me"),
+}
+ABOUT_WORDS = N_("These commands are about that:")
 INVITED_CHANNELS = N_("the channels that I was invited to")
 ENABLED_CHANNELS = N_("the channels that a manager enabled")
 
@@ -54,11 +79,41 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
     ]
     lines += [f"- {gettext(feature)}" for feature in (*traits.features, NARROWING)]
     lines += [
-        f"- `{_format_short_usage(traits, name, command)}` – {gettext(command.summary)}"
+        _format_line(traits, name, command)
         for name, command in commands.items()
         if command.is_listed and (manager or not command.managers_only)
     ]
     return "\n".join(lines)
+
+
+def format_found(traits: PlatformTraits, words: str, commands: Mapping[str, Command], *, manager: bool) -> str:
+    """List the commands that these words are about, the nearest first; empty if none is."""
+    wanted = content_words(words)
+    shown = [(name, command) for name, command in commands.items() if manager or not command.managers_only]
+    scores = {name: _count_common(wanted, name, command) for name, command in shown}
+    found = sorted((each for each in shown if scores[each[0]]), key=lambda each: -scores[each[0]])[:MAX_FOUND]
+    if not found:
+        return ""
+    return "\n".join([gettext(ABOUT_WORDS), *(_format_line(traits, name, command) for name, command in found)])
+
+
+def _count_common(wanted: Collection[str], name: str, command: Command) -> int:
+    """How many of these words stand in what explains a command, in any form: the most in its name, then its summary."""
+    summary = f"{gettext(command.summary)} {gettext(OTHER_WORDS.get(name, ''))}"
+    explained = [content_words(text) for text in (gettext(command.details), summary, name.replace("-", " "))]
+    return sum(weight * _has_form(word, words) for word in wanted for weight, words in enumerate(explained, 1))
+
+
+def _has_form(word: str, words: Collection[str]) -> bool:
+    """Whether a word or another form of it is among these."""
+    return any(word == other or _are_forms(word, other) for other in words)
+
+
+def _are_forms(one: str, other: str) -> bool:
+    """Whether two words differ in their endings alone."""
+    common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
+    return common >= max(MIN_COMMON, shortest - 2) and longest - common <= MAX_ENDING
 
 
 def format_command_help(traits: PlatformTraits, name: str, command: Command) -> str:
@@ -77,17 +132,23 @@ def format_near_command(traits: PlatformTraits, name: str, command: Command) -> 
     return f"{meant}\n{format_command_help(traits, name, command)}"
 
 
-async def build_help_card(call: CommandContext, commands: Mapping[str, Command]) -> Card:
-    """Explain the command named in the arguments, or list all commands."""
-    name = call.arguments.casefold().lstrip("/")
+async def build_help_card(call: CommandContext, commands: Mapping[str, Command], words: str) -> Card:
+    """Explain the command of this name, list those that these words are about, or all commands."""
+    name = words.casefold().lstrip("/")
     traits = call.traits
     if name in commands:
         return Card(format_command_help(traits, name, commands[name]))
     manager = False
     with suppress(PlatformError):  # show help even if the caller cannot be looked up
         manager = await call.is_manager()
+    if found := format_found(traits, name, commands, manager=manager):
+        return Card(found)
     overview = format_overview(traits, commands, manager=manager)
     return Card(f"{overview}\n\n{call.services.context.disclosure.describe()}")
+
+
+def _format_line(traits: PlatformTraits, name: str, command: Command) -> str:
+    return f"- `{_format_short_usage(traits, name, command)}` – {gettext(command.summary)}"
 
 
 def _format_short_usage(traits: PlatformTraits, name: str, command: Command) -> str:

@@ -57,11 +57,11 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
 
 
 async def _explain_unknown(call: CommandContext, name: str) -> Card:
-    """Name the command that an unknown one may mean; the help where none is near, or nothing was typed."""
+    """Name the command that an unknown one may mean, or those that it is about; else list all."""
     known = list_commands(call.traits)
     near = get_close_matches(name, known, n=1, cutoff=MIN_LIKENESS) if name else []
     if not near:
-        return await _help_command(call)
+        return await help_card.build_help_card(call, known, name)
     return Card(help_card.format_near_command(call.traits, near[0], known[near[0]]))
 
 
@@ -90,7 +90,7 @@ async def _admit(call: CommandContext) -> None:
 
 
 async def _help_command(call: CommandContext) -> Card:
-    return await help_card.build_help_card(call, list_commands(call.traits))
+    return await help_card.build_help_card(call, list_commands(call.traits), call.arguments)
 
 
 MIN_LIKENESS = 0.6  # of a command to what was typed, from 0 to 1
@@ -135,7 +135,13 @@ MENU_COMMANDS: Mapping[str, Callable[[CommandContext], Awaitable[Card | None]]] 
 }
 
 COMMANDS: Mapping[str, Command] = {
-    "help": Command(_help_command, N_("what I can do"), "[command]", examples=("forget",)),
+    "help": Command(
+        _help_command,
+        N_("what I can do"),
+        "[WORDS]",
+        N_("With words: the commands that are about them."),
+        ("forget", N_("verified answers")),
+    ),
     "sources": Command(
         status.sources_command,
         N_("the sources of the last answer here, with their texts"),

@@ -147,7 +147,7 @@ class ConversationDocuments:
         start = await self._store.watches.find_start(location.platform, location.workspace)
         news = [record for record in records if start is not None and record.time >= start]
         if news:
-            ids = [each.id if isinstance(each, MessageRecord) else each.document for each in news]
+            ids = [record.id if isinstance(record, MessageRecord) else record.document for record in news]
             await self._store.watches.add_candidates(location.room, ids, self._context.clock.now())
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:

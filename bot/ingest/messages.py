@@ -47,7 +47,7 @@ class ReadChannels(Protocol):
     """Decides which channels are read."""
 
     async def ensure_joined(self, location: Location) -> bool:
-        """Whether a channel is read."""
+        """Whether a channel is read; joins it if the bot was added unnoticed."""
 
 
 class MessageIngest:

@@ -51,7 +51,7 @@ class LeakTest:
 
 async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> LeakReport:
     """Run the test in a temporary folder. Raises EngineError."""
-    report, invent = LeakReport(), Inventor(test.seed)
+    invent = Inventor(test.seed)
     async with open_copy(test.backup, test.settings, test.clock, models) as copy:
         place = await _choose_workspace(copy)
         store, space = copy.bot.store, test.settings.space
@@ -63,7 +63,7 @@ async def run_leak_test(test: LeakTest, models: EngineModels | None = None) -> L
         members = frozenset(asker.subject.person for asker in askers if asker.kind == "member")
         canaries = [*await _list_known(copy, invent), *invent_canaries(place, FOREIGN_SPACE, members, invent)]
         canaries = [canary for canary in canaries if not test.kinds or canary.kind in test.kinds]
-        report.planted = [canary.kind for canary in canaries]
+        report = LeakReport(planted=[canary.kind for canary in canaries])
         tokens = {asker: await create_token(copy.bot, asker) for asker in askers}
         for group in _group(askers, canaries):
             await _probe_group(copy, (bait, report), group, tokens)

@@ -84,12 +84,15 @@ async def check_models(
 
 
 async def log_problems(settings: Settings, clock: Clock) -> None:
-    """Check the models of new settings, and log each problem as a warning; nothing depends on it."""
+    """Check the models of new settings, and log each problem of a model once as a warning; nothing depends on it."""
+    roles = dict[tuple[str, Problem], list[str]]()
     try:
         for check in await check_models(settings, clock, is_start=True):
-            names = {"role": check.role, "model": check.model}
             for problem in check.problems:
-                log.warning("models.check_problem", **names, problem=problem.text, hint=problem.hint)
+                roles.setdefault((check.model, problem), []).append(check.role)
+        for (model, problem), names in roles.items():
+            told = {"role": ", ".join(names), "model": model, "problem": problem.text, "hint": problem.hint}
+            log.warning("models.check_problem", **told)
     except EngineError as error:
         log.warning("models.check_failed", error=str(error))
 

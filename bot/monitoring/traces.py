@@ -20,7 +20,7 @@ LIBRARY_HINT = "Install the extra: pip install 'threadlore[otel]'."
 FLUSH_TIMEOUT_MS = 5_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class QuestionJourney:
     """The moments of a question, in seconds since 1970: when the person asked, and when each step had ended.
 
@@ -41,10 +41,11 @@ class QuestionJourney:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def end_retrieval(self, stages: Mapping[str, float], now: float) -> dict[str, float]:
-        """Record the stages of retrieval; returns them with the whole, which includes rewriting the question."""
-        self.retrieved_at, self.stages = now, stages
-        return {**stages, "all": (now - (self.prepared_at or now)) * 1000}
+    @property
+    def retrieval_timings(self) -> dict[str, float]:
+        """The stages of retrieval with the whole, which includes rewriting the question."""
+        end = self.retrieved_at or 0.0
+        return {**self.stages, "all": (end - (self.prepared_at or end)) * 1000}
 
     @property
     def steps(self) -> list[tuple[str, float, float]]:

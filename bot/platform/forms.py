@@ -78,7 +78,7 @@ class Form:
 
 
 def list_switch_options() -> tuple[FormOption, ...]:
-    """The options of a switch."""
+    """The two answers of a field that is on or off, in the language of the form."""
     return FormOption(ON, gettext("On")), FormOption(OFF, gettext("Off"))
 
 

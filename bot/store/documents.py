@@ -62,7 +62,7 @@ class Files:
         return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
     async def list_by_workspace(self, platform: str, workspace: str) -> list[FileRecord]:
-        """All files of a workspace."""
+        """The files that were shared or attached in any channel of a workspace."""
         return await self._select(_OF_WORKSPACE, f"{platform}:{workspace}:")
 
     async def list_in_unindexed_channels(self, platform: str, limit: int) -> list[FileRecord]:

@@ -167,7 +167,7 @@ def redact_answers(db: Connection, answers: Collection[str], clock: Clock, remov
     )
     _clear_comments(db, answers)
     db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM @list(?))", which)
-    db.execute("DELETE FROM superseded_answer WHERE answer IN (SELECT value FROM @list(?))", which)
+    db.execute("DELETE FROM supersession WHERE answer IN (SELECT value FROM @list(?))", which)
     save_untouched(db, untouched)
     return posted
 
@@ -200,25 +200,31 @@ def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, cl
 def _end_supersessions(db: Connection, removed: Collection[str], clock: Clock) -> bool:
     """Request no new text of answers any more because of messages that are gone; what was requested besides stays.
 
-    Posted marks go with them, and nothing else of these answers; returns whether there are any.
+    Posted marks go with them, and nothing else of these answers; returns whether there are any. What an earlier message
+    supersedes still is: it is considered again.
     """
-    gone = "FROM superseded_answer WHERE newer IN (SELECT value FROM @list(?))"
-    parameters = (text_list(sorted(removed)),)
-    marked = drop_marks(db, "newer IN (SELECT value FROM @list(?))", parameters)
+    gone, parameters = "newer IN (SELECT value FROM @list(?))", (text_list(sorted(removed)),)
+    is_latest = "position = (SELECT MAX(position) FROM supersession s WHERE s.answer = supersession.answer)"
+    latest = db.execute_fetchall(f"SELECT answer FROM supersession WHERE {gone} AND {is_latest}", parameters)
+    ended = {answer for (answer,) in latest}
+    marked = drop_marks(db, gone, parameters)
+    db.execute(f"DELETE FROM supersession WHERE {gone}", parameters)
+    listed = (text_list(sorted(ended)),)
+    rows = db.execute_fetchall("SELECT answer FROM supersession WHERE answer IN (SELECT value FROM @list(?))", listed)
+    earlier = {answer for (answer,) in rows}
     db.execute(
         "UPDATE answer_correction SET confirmed = false WHERE answer IN (SELECT id FROM answer WHERE state = 'done')"
-        f" AND answer IN (SELECT answer {gone} AND NOT marked)",
-        parameters,
+        " AND answer IN (SELECT value FROM @list(?))",
+        (text_list(sorted(ended - earlier - marked)),),
     )
-    db.execute(f"DELETE {gone}", parameters)
-    return request_corrections(db, marked, clock)
+    return request_corrections(db, marked | earlier, clock)
 
 
 def drop_marks(db: Connection, condition: str, parameters: Sequence[Any]) -> set[str]:
     """Let answers rest no more on what only their marks name; returns those with marks. `condition`: of the marks."""
-    rows = db.execute_fetchall(
-        f"SELECT answer, newer, added FROM superseded_answer WHERE {condition} AND marked", parameters
-    )
+    which = f"WHERE {condition} AND marked"
+    rows = db.execute_fetchall(f"SELECT answer, newer, added FROM supersession {which}", parameters)
+    db.execute(f"UPDATE supersession SET marked = false, added = false {which}", parameters)
     added = [(answer, newer) for answer, newer, is_added in rows if is_added]
     db.executemany("DELETE FROM answer_provenance WHERE answer = ? AND key = ?", added)
     return {answer for answer, _, _ in rows}

@@ -15,13 +15,49 @@ from engine.answers.citing.number_list import read_bracket, read_timed
 from engine.answers.citing.places import begins_index, is_index, is_numbered_thing, is_variable
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
-from engine.answers.citing.wrapped import WrappedCitations
 from engine.answers.links.stream import LinkFilter
 from engine.answers.links.visible_text import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+
+_NAMES = "index|indexes|indices|ids|source|sources|doc|docs|document|documents|doc_id|source_id|source_ids"
+_OPENING = re.compile(
+    rf"<(?:co(?::\s?(?P<co>[\d,\s]{{1,40}}))?|cite\s{{1,4}}(?:{_NAMES})\s?=\s?[\"']?(?P<cite>[\d,;:\s-]{{1,60}})[\"']?)\s?>",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(r"</(?:co(?::\s?(?P<co>[\d,\s]{1,40}))?|cite)\s?>", re.IGNORECASE)
+_PARTIAL = re.compile(r"</?(?:co(?::[\d,\s]{0,42})?|c(?:i(?:t(?:e(?:\s[^<>\n]{0,80})?)?)?)?)?\Z", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:\A|[,;])\s?(\d{1,4})")  # behind a hyphen or a colon stands a sentence of the source
+
+
+class WrappedCitations(StreamRewriter):
+    """Drops such tags, and writes the numbers that were given where the text that they enclose ends."""
+
+    special = re.compile("<")
+
+    def __init__(self, given_numbers: frozenset[int]) -> None:
+        super().__init__()
+        self._given = given_numbers
+        self._open: list[int] | None = None  # of the tag that is not closed yet
+
+    def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
+        if opening := _OPENING.match(self.buffer, at):
+            self._open = self._read(opening["co"] or opening["cite"])
+            return RewriteStep(opening.end(), "")
+        closing = _CLOSING.match(self.buffer, at)
+        if closing and self._open is not None:
+            numbers, self._open = self._read(closing["co"]) or self._open, None
+            cited = "".join(f"[{number}]" for number in numbers)
+            return RewriteStep(closing.end(), f" {cited}" if cited else "")
+        return None if _PARTIAL.match(self.buffer, at) and not final else self.plain_step(at)
+
+    def _read(self, numbers: str | None) -> list[int]:
+        found = (int(digits) for digits in _NUMBER.findall(numbers or ""))
+        return [number for number in dict.fromkeys(found) if number in self._given]
+
 
 MAX_LIST_CHARACTERS = 200  # longest list of numbers in brackets, as written
 MAX_PADDING = 16  # spaces before a dropped citation that are dropped with it
@@ -95,11 +131,18 @@ class CitationRewriter(StreamRewriter):
 
     special = re.compile(rf"[ \t\u00a0\\&`{re.escape(OPENING_BRACKETS)}]")
 
-    def __init__(self, given_numbers: frozenset[int], copied: CopiedNumbers, *, certain: bool = True) -> None:
+    def __init__(
+        self,
+        given_numbers: frozenset[int],
+        copied: CopiedNumbers,
+        *,
+        certain: bool = True,
+        new_numbers: dict[int, int] | None = None,
+    ) -> None:
         super().__init__(certain=certain)
         self.given_numbers = given_numbers
         self.copied = copied
-        self.new_numbers: dict[int, int] = {}
+        self.new_numbers = {} if new_numbers is None else new_numbers  # one for a text and the code in it
         self.in_text_bracket = False  # after a plain bracket that is not closed
         self.has_index = False  # in this line
 
@@ -121,8 +164,7 @@ class CitationRewriter(StreamRewriter):
     def rewrite_code(self, code: str, *, certain: bool) -> str:
         if certain:
             return code
-        inner = CitationRewriter(self.given_numbers, self.copied, certain=False)
-        inner.new_numbers = self.new_numbers
+        inner = CitationRewriter(self.given_numbers, self.copied, certain=False, new_numbers=self.new_numbers)
         return inner.feed(code) + inner.close()
 
     def skip_spaces(self, at: int) -> int:

@@ -50,7 +50,7 @@ class LingeringSpaces:
 
     @property
     def waiting(self) -> frozenset[int]:
-        """The spaces that wait."""
+        """The spaces of which a batch waits for more text to be read with it."""
         return frozenset(self._since)
 
     def select_due(

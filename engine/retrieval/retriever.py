@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +16,7 @@ from engine.retrieval.context_builder import ContextBuilder
 from engine.retrieval.graph.provenance import ProvenanceLoader
 from engine.retrieval.graph.subgraph import SubgraphLoader
 from engine.retrieval.name_walk import NameWalk
+from engine.retrieval.ranking.fusion import add_neighbors, fuse_scores, rank_by_score, sort_key
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.search import (
     KINDS_BY_TABLE,
@@ -25,9 +27,9 @@ from engine.retrieval.search import (
     Searcher,
     SearchScope,
 )
-from engine.retrieval.vector_leg import VectorLeg
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
+from engine.storage.ledger.records import KeyKind
 from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors
 
@@ -39,7 +41,58 @@ if TYPE_CHECKING:
     from engine.models import ContextEntity, ContextRelation, Scope
     from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
     from engine.runtime import Runtime
+    from engine.storage.vectors.base import VectorHit
     from engine.usage import UsageMeter
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """The two searches for chunks, which run: by vector, the best first, and by words, with scores."""
+
+    searcher: Searcher
+    by_vector: Awaitable[list[VectorHit]]
+    by_words: Awaitable[dict[int, float]]
+
+    @classmethod
+    async def start(
+        cls, stack: AsyncExitStack, searcher: Searcher, text: str, embedding: Awaitable[QueryVectors]
+    ) -> VectorLeg:
+        """Start both searches, which end with the stack; that by words does not wait for the vector."""
+        wanted, scope, search = _count_wanted(searcher), searcher.scope, searcher.runtime.ledger.search
+
+        async def search_words() -> dict[int, float]:
+            query = search.search_chunks(text, wanted, scope.scope_ids, scope.filters)
+            return await searcher.stopwatch.measure("words", query)
+
+        async def search_vectors() -> list[VectorHit]:
+            return await searcher.search_vectors("chunks", await embedding, "question", wanted)
+
+        by_words = await stack.enter_async_context(child_task(search_words()))
+        return cls(searcher, await stack.enter_async_context(child_task(search_vectors())), by_words)
+
+    async def rank(self) -> tuple[int, ...]:
+        """The ids of the best chunks of both searches, the best first."""
+        runtime, options = self.searcher.runtime, self.searcher.runtime.options.ranking
+        hits, by_words = await self.by_vector, await self.by_words
+        similarity = {hit.id: hit.similarity for hit in hits}
+        scores = fuse_scores(similarity, by_words, _count_wanted(self.searcher), options)
+        pairs = await runtime.ledger.search.find_neighbor_messages(list(scores), options.neighbor_span)
+        scores = add_neighbors(scores, pairs, options.neighbor_share)
+        count = Counter(map(sort_key, scores.values()))
+        tied = [chunk for chunk, score in scores.items() if count[sort_key(score)] > 1]
+        keys = await runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, tied) if tied else {}
+        return tuple(rank_by_score(scores, keys)[: self.searcher.question.chunk_top_k])
+
+    async def find_nearest(self) -> dict[int, float]:
+        """The similarity of the nearest chunks."""
+        nearest = (await self.by_vector)[: self.searcher.runtime.options.ranking.prior_chunks]
+        return {hit.id: hit.similarity for hit in nearest}
+
+
+def _count_wanted(searcher: Searcher) -> int:
+    """The number of chunks that each search fetches."""
+    return max(searcher.question.chunk_top_k, searcher.runtime.options.ranking.fusion_candidates)
+
 
 log = structlog.get_logger(__name__)
 

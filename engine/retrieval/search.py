@@ -103,7 +103,7 @@ class QueryVectors:
     former: FormerQuery | None = None
 
     def find_part(self, part: QueryPart) -> np.ndarray:
-        """The vector of a part."""
+        """The vector of the question itself, or of its low or high keywords."""
         return {"question": self.question, "low": self.low, "high": self.high}[part]
 
     def find_similarities(self, vectors: np.ndarray) -> list[float]:

@@ -191,7 +191,7 @@ def find_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime] | None
 
 def _read_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime, timedelta] | None:
     """The number of words that name a time by its distance, the same time so long ago, and the unit."""
-    before = next((each for each in (*_BEFORE_AGO, *_SINCE_AGO) if tuple(words[: len(each)]) == each), ())
+    before = next((phrase for phrase in (*_BEFORE_AGO, *_SINCE_AGO) if tuple(words[: len(phrase)]) == phrase), ())
     at = len(before)
     number, unit, after = [*words[at : at + 3], "", "", ""][:3]
     if unit not in _UNITS or not (before or after in _AGO) or not (number in _NUMBERS or number.isdecimal()):

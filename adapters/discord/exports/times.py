@@ -63,7 +63,7 @@ class DateOrders:
             return USUAL[form]
         room = self._rooms.get(self._room_of.get(name, ""), ())
         for names in ((name,), room, self._room_of):
-            if days := sum(self._count(each)[form].days for each in names):
+            if days := sum(self._count(file)[form].days for file in names):
                 return (DAY_FIRST if days > 0 else MONTH_FIRST)[form]
         return USUAL[form]
 
@@ -74,7 +74,7 @@ class DateOrders:
 
 
 def count_votes(times: Iterable[str]) -> tuple[Votes, Votes]:
-    """The votes of the times of a file: of those with AM and PM, and of the others."""
+    """Count the dates of a file and how they are written: those with AM and PM, and the others."""
     dates, days = [0, 0], [0, 0]
     with suppress(InvalidDocument):  # a damaged file is read up to there
         for match in filter(None, (SLASHED.match(time.strip()) for time in times)):

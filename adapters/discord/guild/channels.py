@@ -100,7 +100,7 @@ class ChannelLookup:
         return location_of(await call_with_retries("to open direct messages", user.create_dm))
 
     def forget_thread(self, thread: int) -> None:
-        """Forget a thread."""
+        """Drop what is known of a thread that was deleted."""
         self._threads.pop(thread, None)
 
     @property

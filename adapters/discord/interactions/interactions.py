@@ -55,7 +55,7 @@ class InteractionHandler:
         return self._bot.clock
 
     def resolve_location(self, interaction: Interaction) -> Location:
-        """The location of an interaction."""
+        """Where an interaction takes place, and remember its channel; outside of channels, the server alone."""
         if interaction.channel is None:
             return Location(NAME, str(interaction.guild_id or ""), "")
         return self._platform.channel_lookup.remember_channel(interaction.channel)

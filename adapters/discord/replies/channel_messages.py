@@ -70,7 +70,7 @@ class MessageSink(Protocol):
         """Send a part, or edit `message` if it was sent before; gives its ids."""
 
     async def delete_part(self, message: str) -> None:
-        """Delete a part."""
+        """Delete the message that holds a part of the answer; one that is gone already is no error."""
 
 
 class ChannelSink:
@@ -99,7 +99,7 @@ class ChannelSink:
             )
 
     async def delete_part(self, message: str) -> None:
-        """Delete a part."""
+        """Delete the message of a part, unless it is gone already."""
         with suppress(UnknownResource):
             await call_with_retries(
                 "to delete its message", lambda: self._http.delete_message(int(self.channel), int(message))

@@ -89,7 +89,7 @@ class InteractionSink:
         return await call_with_retries("to answer a command", lambda: self._send(outgoing), idempotent=False)
 
     async def delete_part(self, message: str) -> None:
-        """Delete a part."""
+        """Delete the message of a part within the life of the command's token. Raises TokenExpired."""
         await self._wait_until_ready()
         with suppress(UnknownResource):
             await call_with_retries("to delete an answer to a command", lambda: self._delete(message))

@@ -16,7 +16,7 @@ HTTP_MANIFEST = "manifest-http.json"
 
 
 def read_manifest(name: str) -> dict[str, Any]:
-    """A manifest of the package."""
+    """The manifest of the Slack app that the package has under this file name."""
     text = resources.files("adapters.slack").joinpath(name).read_text(encoding="utf-8")
     manifest: dict[str, Any] = json.loads(text)
     return manifest

@@ -69,7 +69,7 @@ class OutgoingMessage:
         return not self.is_card and split_at_table(self.text)[1] is not None
 
     def build_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
-        """Build the blocks of the message."""
+        """Lay the message out as blocks: mentions, text or table, footer, and the row of buttons."""
         row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card")
         named = [blocks.build_mentions(self.mentions)] if self.mentions else []
         if self.draws_table and form is BlockFormat.RICH:
@@ -79,7 +79,7 @@ class OutgoingMessage:
         return [*named, *body, *self.build_footer_blocks(form), *row]
 
     def build_footer_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
-        """Build the blocks of the footer."""
+        """The blocks below the text, within what is left of the length of a message; none without a footer."""
         if self.footer is None:
             return []
         return blocks.build_footer(self.footer, form, max_length=blocks.MAX_BLOCKS_LENGTH - len(self.text))

@@ -32,7 +32,7 @@ class ThreadStatus:
         self.words = ""
 
     async def show(self, words: str) -> None:
-        """Show a status."""
+        """Show words as the status of the thread, or a reaction where Slack takes no status."""
         self.words, self._shown_at = words, self._clock.monotonic()
         if self._has_eyes or not (self._target.location.thread or self._target.message):
             return

@@ -1,4 +1,4 @@
 """Statements that disagree: find them, tell who may read both, and settle them by a verified answer.
 
-Imports `permissions`, `store`, `text`, `texts`, `answers/review` and the rules of the engine.
+Imports `permissions`, `store`, `text`, `texts`, `answers/review`, `answers/watches` and the rules of the engine.
 """

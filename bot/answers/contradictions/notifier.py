@@ -65,7 +65,7 @@ class ContradictionNotifier:
 
         What was begun before, and is forgotten, decided or hidden from the person since, is taken back first.
         """
-        rooms = {each.room for each in await self._store.channels.list_joined(place.platform, place.workspace)}
+        rooms = {channel.room for channel in await self._store.channels.list_joined(place.platform, place.workspace)}
         scope = Scope(frozenset(), frozenset(rooms))
         found = await find_in_scope(self._context.engine_context.engine, scope, self._context.clock.now())
         decided = await self._store.contradictions.list_decided(found)

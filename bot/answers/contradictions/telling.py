@@ -10,14 +10,12 @@ import structlog
 from bot.answers.contradictions import words
 from bot.answers.contradictions.audience import ContradictionAudience
 from bot.answers.contradictions.finding import build_id, describe_known, key_of, list_rooms
-from bot.answers.footer import build_answer_source, link_citations, source_urls
-from bot.answers.review.removals import describe_removal
+from bot.answers.footer import build_answer_source
+from bot.answers.watches.unasked import UnaskedAnswers
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable, SetupError
 from bot.i18n import gettext, use_language
 from bot.platform.models import AnswerFooter, FooterSource
-from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult, StoredAnswer
-from bot.text import splitting
 
 if TYPE_CHECKING:
     from bot.context import BotContext
@@ -35,6 +33,7 @@ class ContradictionTeller:
         self._context = context
         self._store = context.store
         self._audience = ContradictionAudience(context)
+        self._answers = UnaskedAnswers(context)
 
     async def tell(self, found: Contradiction, place: Location, person: str) -> None:
         """Post it in the person's direct messages, or continue what was begun. Raises PlatformError."""
@@ -42,10 +41,7 @@ class ContradictionTeller:
         answer = await self._store.contradictions.begin_telling(describe_known(found, place), person, now)
         if not answer:
             return
-        begun = await self._store.answers.get(answer)
-        if begun is None:
-            direct = await self._context.platform_for(place).open_direct(place.workspace, person)
-            begun = StoredAnswer(answer, direct, person, gettext(words.HEADING), now)
+        begun = await self._answers.find_or_open(answer, place, person, gettext(words.HEADING))
         if begun.state == "started":
             await self._post(found, place, begun)
         await self._store.contradictions.finish_telling(id_, person)
@@ -58,7 +54,7 @@ class ContradictionTeller:
             try:
                 if stored is not None:
                     with use_language(await self._context.find_person_language(place, notice.person)):
-                        await self._withdraw(self._open_reply(stored), stored)
+                        await self._answers.withdraw(stored, self._answers.open_reply(stored))
             except PlatformError as error:
                 if not isinstance(error, PermissionDenied) or isinstance(error, SetupError):
                     log.warning("contradiction.not_withdrawn", error=type(error).__name__)
@@ -67,42 +63,27 @@ class ContradictionTeller:
             await self._store.contradictions.finish_broken(notice)
         return is_complete
 
-    def _open_reply(self, answer: StoredAnswer, *, is_new: bool = False) -> Reply:
-        whose = (answer.id, answer.location, answer.asker)
-        target = ReplyTarget(*whose, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new)
-        return self._context.platform_for(answer.location).start_reply(target)
-
     async def _post(self, found: Contradiction, place: Location, answer: StoredAnswer) -> None:
         is_new, person = await self._store.answers.begin(answer), answer.asker
-        reply = self._open_reply(answer, is_new=is_new)
+        reply = self._answers.open_reply(answer, is_new=is_new)
         allowed = await self._audience.may_read(found, place, person)
         if allowed is None:
             raise PlatformUnavailable("It is not known now what the person can read.")
         if not allowed:
-            await self._withdraw(reply, answer)
+            await self._answers.withdraw(answer, reply)
             return
         with use_language(await self._context.find_person_language(place, person)):
             await self._finish(found, answer, reply)
 
     async def _finish(self, found: Contradiction, answer: StoredAnswer, reply: Reply) -> None:
         platform, result = self._context.platform_for(answer.location), _build_result(found)
-        cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in result.sources)
+        cited = tuple(
+            FooterSource(source.number, source.title, source.link, time=source.time) for source in result.sources
+        )
         command = platform.traits.format_command(words.COMMAND)
         notice = gettext("{command} lists what else disagrees.").format(command=f"`{command}`")
         footer = AnswerFooter(answer.id, cited, notice, words.list_buttons(build_id(found), found))
-        text = link_citations(result.text, source_urls(result.sources))
-        try:
-            await reply.finish(splitting.split_message(text, platform.limits.max_length), footer)
-        finally:
-            await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
-        if not await self._store.answers.finish(answer.id, result):
-            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
-
-    async def _withdraw(self, reply: Reply, answer: StoredAnswer) -> None:
-        """Take back what was posted already of what may not be shown any more."""
-        if reply.reply_ref:
-            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
-        await self._store.answers.delete(answer.id)
+        await self._answers.finish(answer, reply, result, footer)
 
 
 def _build_result(found: Contradiction) -> AnswerResult:

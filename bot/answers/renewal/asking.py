@@ -106,7 +106,7 @@ class AnswerAsker:
         with use_language(await find_language(self._context, request)):
             draft = await self._write(request)
         await self._service.record_usage(draft)
-        tokens = sum(each.input_tokens + each.output_tokens for each in draft.written.usage)
+        tokens = sum(call.input_tokens + call.output_tokens for call in draft.written.usage)
         is_said = draft.is_supported and not (draft.written.failed or draft.written.silent)
         return FreshAnswer(draft.build_result() if is_said else None, tokens)
 

@@ -66,7 +66,7 @@ class SupersessionFinder:
     async def _request_new_text(self, answer: CitingAnswer, newer: Source) -> None:
         cited = [_to_source(source) for source in answer.sources if source.time is not None]
         replaced = await asyncio.to_thread(find_replaced_sources, (newer, *cited))
-        older = {each.older for each in replaced if each.newer == newer.number}
+        older = {pair.older for pair in replaced if pair.newer == newer.number}
         keys = {message_key(source.room, source.passage) for source in answer.sources if source.number in older}
         if not keys:
             return

@@ -79,7 +79,7 @@ class QuestionWords:
 
     @classmethod
     def parse(cls, question: str) -> QuestionWords:
-        """Parse a question."""
+        """Read a question as the stems of its telling words, and what kind of thing it asks for."""
         words = [word.casefold() for word in _WORD.findall(question.replace("’s", " ").replace("'s", " "))]
         stems = dict.fromkeys(_stem(word) for word in words if _matters(word))
         return cls(tuple(stems), frozenset(_find_kinds(words)), not _DIRECTIONS.isdisjoint(words))

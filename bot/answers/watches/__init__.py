@@ -1,4 +1,4 @@
-"""Watches: find the messages that people wait for, and tell them privately.
+"""Watches: find the messages that people wait for, and tell them privately, as `unasked` posts what nobody asked for.
 
-Imports `permissions`, `store`, `text`, `texts` and the rules of the engine.
+Imports `permissions`, `store`, `text`, `texts`, `answers/review` and the rules of the engine.
 """

@@ -90,10 +90,11 @@ class WatchMatcher:
             low=(watch.subject,),
         )
         found = (await self._engine.retrieve(question)).sources
-        places = {(each.document, each.passage) for each in known}
-        earlier = (each for each in found if _is_before(each, record.time))
+        places = {(source.document, source.passage) for source in known}
+        earlier = (source for source in found if _is_before(source, record.time))
         return sorted(
-            (each for each in earlier if (each.document, each.passage) not in places), key=lambda each: str(each.time)
+            (source for source in earlier if (source.document, source.passage) not in places),
+            key=lambda source: str(source.time),
         )
 
 
@@ -136,7 +137,7 @@ def _select(sources: Sequence[Source], own: Collection[Source], watches: Collect
 
 
 def _may_replace(watch: Watch, own: Collection[Source]) -> bool:
-    return watch.kind == "changed" and any(parse_subject(watch.subject).is_named_in(each.text) for each in own)
+    return watch.kind == "changed" and any(parse_subject(watch.subject).is_named_in(source.text) for source in own)
 
 
 def _is_before(source: Source, time: datetime) -> bool:

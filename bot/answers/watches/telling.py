@@ -6,18 +6,16 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot import texts
-from bot.answers.footer import build_answer_footer, build_answer_source, link_citations, source_urls
+from bot.answers.footer import build_answer_footer, build_answer_source
 from bot.answers.watches import words
+from bot.answers.watches.unasked import UnaskedAnswers
 from bot.errors import PlatformUnavailable
 from bot.i18n import gettext, use_language
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Button
-from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult, StoredAnswer
 from bot.store.models import passage_key
-from bot.text import splitting
 from bot.text.excerpts import strip_speaker
 from bot.text.markdown import escape_markdown
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from bot.answers.watches.matching import WatchMatcher
     from bot.context import BotContext
     from bot.permissions.provenance import Provenance
-    from bot.platform.ports import Reply
     from bot.store.schedules.watches import Watch, WatchNotice
     from engine import Scope, Source
 
@@ -51,13 +48,14 @@ class WatchTeller:
         self._context = context
         self._store = context.store
         self._matcher = matcher
+        self._answers = UnaskedAnswers(context)
 
     async def tell(self, watch: Watch, notices: Sequence[WatchNotice]) -> None:
         """Post the messages that still are what was waited for. Raises PlatformError to be called again.
 
         A person who left the workspace is told nothing any more.
         """
-        audience, now = self._context.audience, self._context.clock.now()
+        audience = self._context.audience
         whose = watch.platform, watch.workspace, watch.person
         if watch.workspace and (await audience.get_person(*whose)).is_deactivated:
             await self._store.watches.delete_person(*whose)
@@ -71,8 +69,8 @@ class WatchTeller:
             await self._store.watches.finish_telling(notices, "dropped")
             return
         if begun is None:
-            place = await self._context.platform_for(watch.place).open_direct(watch.workspace, watch.person)
-            begun = StoredAnswer(_build_id(watch, notices), place, watch.person, words.format_heading(watch), now)
+            id_, heading = _build_id(watch, notices), words.format_heading(watch)
+            begun = await self._answers.find_or_open(id_, watch.place, watch.person, heading)
         if begun.state == "started":
             await self._store.watches.begin_telling(notices, begun.id)
             await self._post(watch, begun, sources, resolved.scope)
@@ -107,29 +105,17 @@ class WatchTeller:
     async def _post(self, watch: Watch, answer: StoredAnswer, sources: Sequence[Source], scope: Scope) -> None:
         """Post the notice, or continue what another process began of it."""
         is_new = await self._store.answers.begin(answer)
-        target = ReplyTarget(
-            answer.id, answer.location, watch.person, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new
-        )
-        reply = self._context.platform_for(watch.place).start_reply(target)
+        reply = self._answers.open_reply(answer, is_new=is_new)
         shown, used = sources[:MAX_QUOTED], build_provenance(Cited(sources), scope, EMPTY_SCOPE, 0.0)
         if not shown or not await self._may_read(used, watch):
-            await self._withdraw(reply, answer)
+            await self._answers.withdraw(answer, reply)
             return
         language = await self._context.find_person_language(watch.place, watch.person)
         with use_language(language):
-            await self._finish(watch, answer, reply, _build_result(watch, shown, len(sources), used))
-
-    async def _finish(self, watch: Watch, answer: StoredAnswer, reply: Reply, result: AnswerResult) -> None:
-        platform = self._context.platform_for(watch.place)
-        stop = Button(gettext(words.STOP), "unwatch", watch.id)
-        footer = build_answer_footer(answer.id, result.sources, (), private=False, share=False, further=[stop])
-        text = link_citations(result.text, source_urls(result.sources))
-        try:
-            await reply.finish(splitting.split_message(text, platform.limits.max_length), footer)
-        finally:
-            await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
-        if not await self._store.answers.finish(answer.id, result):
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
+            result = _build_result(watch, shown, len(sources), used)
+            stop = Button(gettext(words.STOP), "unwatch", watch.id)
+            footer = build_answer_footer(answer.id, result.sources, (), private=False, share=False, further=[stop])
+            await self._answers.finish(answer, reply, result, footer)
 
     async def _may_read(self, used: Provenance, watch: Watch) -> bool:
         """Whether the person may certainly read all of it right before it is posted."""
@@ -137,12 +123,6 @@ class WatchTeller:
         if allowed is None:
             raise PlatformUnavailable("It is not known now what the person can read.")
         return allowed
-
-    async def _withdraw(self, reply: Reply, answer: StoredAnswer) -> None:
-        """Take back what was posted already of a notice that may not be shown any more."""
-        if reply.reply_ref:
-            await reply.replace(gettext(texts.SOURCE_REMOVED))
-        await self._store.answers.delete(answer.id)
 
 
 def _build_id(watch: Watch, notices: Sequence[WatchNotice]) -> str:

@@ -184,12 +184,11 @@ class AccessControl:
         """What a subject may read now. Raises PlatformError if it cannot be looked up, InvalidToken if they left."""
         if subject.space:
             return ResolvedScope(Scope.of(subject.space))
-        if self._audience is None:
-            raise NotConnected(f"There is no connection to {subject.platform}.")
-        person = await self._audience.get_person(subject.platform, subject.workspace, subject.person)
+        audience = self.audience_of(subject)
+        person = await audience.get_person(subject.platform, subject.workspace, subject.person)
         if person.is_deactivated:
             raise InvalidToken("The person of this access token left the workspace.")
-        resolved = await self._audience.resolve_scope(locate_subject(subject), subject.person)
+        resolved = await audience.resolve_scope(locate_subject(subject), subject.person)
         if resolved.gap == "unknown":
             raise PlatformUnavailable("What you can read could not be checked.")
         return resolved

@@ -9,7 +9,6 @@ from bot.answers.contradictions import words
 from bot.answers.contradictions.finding import describe_known, find_in_scope, key_of
 from bot.capabilities.access.control import locate_subject
 from bot.capabilities.results import Completed, Listing
-from bot.errors import NotConnected
 from bot.i18n import gettext
 from bot.store.schedules.contradictions import Decision
 from bot.text.format import format_utc
@@ -90,10 +89,8 @@ async def _manage(
     deps: Deps, caller: Caller, request: SettleContradiction | DismissContradiction
 ) -> AsyncGenerator[OperationResult]:
     """What the bot of the caller's workspace does."""
-    parts = await deps.parts.open()
-    if parts.management is None:
-        raise NotConnected(f"There is no connection to {caller.subject.platform}.")
-    async with aclosing(parts.management.perform_management(caller.subject, request)) as results:
+    management = (await deps.parts.open()).require_management(caller.subject.platform)
+    async with aclosing(management.perform_management(caller.subject, request)) as results:
         async for result in results:
             yield result
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from bot.capabilities.faq.page import OpenQuestion, write_page
 from bot.capabilities.management.space_questions import list_space_questions
 from bot.capabilities.results import ExportLine
-from bot.errors import NotConnected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -24,11 +23,10 @@ async def get_faq(deps: Deps, caller: Caller, request: GetFaq) -> AsyncGenerator
     parts = await deps.parts.open()
     if caller.kind != "person":
         asked = await list_space_questions(parts.store, caller.subject, deps.clock.now())
-        questions = [OpenQuestion(each.question, each.count) for each in asked.questions]
+        questions = [OpenQuestion(question.question, question.count) for question in asked.questions]
         yield ExportLine(write_page([], questions, deps.clock.now()))
         return
-    if parts.management is None:
-        raise NotConnected(f"There is no connection to {caller.subject.platform}.")
-    async with aclosing(parts.management.perform_management(caller.subject, request)) as results:
+    management = parts.require_management(caller.subject.platform)
+    async with aclosing(management.perform_management(caller.subject, request)) as results:
         async for result in results:
             yield result

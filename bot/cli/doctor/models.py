@@ -62,9 +62,10 @@ def render_checks(checks: Sequence[ModelCheck]) -> RenderableType:
         rows.add_row(Text(mark, color), Text(done.role), safe_text(done.model))
         if summary := summarize_facts(done.facts):
             rows.add_row("", "", Text(summary, "dim"))
-        for problem in done.problems:  # each once, though several roles have the model
-            if (done.model, problem.text) in told:
-                continue
+        news = [problem for problem in done.problems if (done.model, problem.text) not in told]
+        for problem in news:  # each once, though several roles have the model
             told.add((done.model, problem.text))
             rows.add_row("", "", safe_text(f"{problem.text} {problem.hint}".strip()))
+        if done.problems and not news:
+            rows.add_row("", "", Text("The same as above.", "dim"))
     return rows

@@ -72,10 +72,10 @@ async def write_report(call: PersonAtPlace) -> Report:
 def _list_keys(asked: Iterable[UnansweredQuestion]) -> frozenset[str]:
     """The keys of questions, and of who asked them: what is asked of the bot is often no stored message."""
     keys = set[str]()
-    for each in asked:
-        keys.add(author_key(each.location.platform, each.location.workspace, each.asker))
-        if each.message_id:
-            keys.add(message_key(each.location.room, each.message_id))
+    for question in asked:
+        keys.add(author_key(question.location.platform, question.location.workspace, question.asker))
+        if question.message_id:
+            keys.add(message_key(question.location.room, question.message_id))
     return frozenset(keys)
 
 

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.answers.review.removals import describe_removal
+from bot.answers.watches.unasked import UnaskedAnswers
 from bot.commands.context import PersonAtPlace
-from bot.commands.management.report import WEEK, Report, write_report
+from bot.commands.management.report import WEEK, write_report
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, SetupError, WorkspaceGone
 from bot.i18n import gettext, use_language
 from bot.permissions.managers import is_workspace_manager
 from bot.platform.models import AnswerFooter
-from bot.platform.ports import ReplyTarget
-from bot.store import AnswerResult, StoredAnswer
+from bot.store import AnswerResult
 from bot.store.models import REPORT_PREFIX
-from bot.text import splitting
 
 if TYPE_CHECKING:
     from bot.commands.context import BotServices
@@ -36,6 +34,7 @@ class ReportSender:
         self._services = services
         self._context = services.context
         self._store = services.context.store
+        self._answers = UnaskedAnswers(services.context)
 
     async def run(self) -> None:
         """Send until cancelled; one process at a time does, each for the workspaces it serves."""
@@ -77,26 +76,10 @@ class ReportSender:
         key = f"report\0{place.platform}\0{place.workspace}\0{due.person}\0{due.due_at.isoformat()}"
         id_ = REPORT_PREFIX + sha256(key.encode()).hexdigest()[:20]
         with use_language(await self._context.find_person_language(place, due.person)):
-            begun = await self._store.answers.get(id_)
-            if begun is None:
-                direct = await self._context.platform_for(place).open_direct(place.workspace, due.person)
-                begun = StoredAnswer(id_, direct, due.person, gettext("Weekly report"), now)
+            begun = await self._answers.find_or_open(id_, place, due.person, gettext("Weekly report"))
             if begun.state == "started":
                 is_new = await self._store.answers.begin(begun)
                 report = await write_report(PersonAtPlace(self._services, place, due.person, now))
-                await self._post(begun, report, is_new=is_new)
-
-    async def _post(self, answer: StoredAnswer, report: Report, *, is_new: bool) -> None:
-        target = ReplyTarget(
-            answer.id, answer.location, answer.asker, reply_ref=answer.reply_ref, asked_at=answer.time, is_new=is_new
-        )
-        platform = self._context.platform_for(answer.location)
-        reply = platform.start_reply(target)
-        try:
-            parts = splitting.split_message(report.text, platform.limits.max_length)
-            await reply.finish(parts, AnswerFooter(answer.id))
-        finally:
-            await self._store.answers.save_reply_ref(answer.id, reply.reply_ref)
-        result = AnswerResult(report.text, (), report.keys, rooms=report.rooms)
-        if not await self._store.answers.finish(answer.id, result):
-            await reply.replace(describe_removal(answer.id, self._context.platform_for(answer.location).traits))
+                reply = self._answers.open_reply(begun, is_new=is_new)
+                result = AnswerResult(report.text, (), report.keys, rooms=report.rooms)
+                await self._answers.finish(begun, reply, result, AnswerFooter(begun.id))

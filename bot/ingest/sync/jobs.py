@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.ingest.sync.manager_notices import ManagerNotices
-from bot.ingest.sync.model_notices import ModelNotices
-from bot.ingest.sync.people_notices import PeopleNotices
+from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices
 from bot.platform.models import Location
 from engine.scheduling.tasks import cancel_tasks
 

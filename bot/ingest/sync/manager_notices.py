@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bot import texts
 from bot.errors import PlatformError
-from bot.i18n import use_language
+from bot.i18n import gettext, use_language
+from bot.permissions.audience import workspace_space
 from bot.platform.models import Card, Location
+from engine import Scope
+from engine.errors import BadModelSettings, InvalidApiKey, ModelNotFound, ModelNotInstalled, OutOfCredit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from bot.context import BotContext
+    from engine.errors import EngineError
+
 
 log = structlog.get_logger(__name__)
 
@@ -73,3 +80,54 @@ class ManagerNotices:
         with use_language(language):
             card = Card(word())
         await self._context.platforms[platform].post(direct, card)
+
+
+LASTING = (OutOfCredit, BadModelSettings, InvalidApiKey, ModelNotFound, ModelNotInstalled)  # a person has to act
+
+
+class ModelNotices:
+    """Tells of each period of a budget once, and of each kind of error once a month."""
+
+    def __init__(self, context: BotContext, notices: ManagerNotices) -> None:
+        self._context = context
+        self._notices = notices
+
+    async def tell(self, now: datetime) -> None:
+        """Tell what there is to tell."""
+        maintenance = self._context.engine_context.engine.maintenance
+        for spent in await maintenance.list_spent_budgets():
+            name = f"indexing budget until {spent.resumes.isoformat()}"
+            for platform, workspace in await self._notices.list_workspaces():
+                if f"{platform}:{workspace}" == spent.workspace:
+                    await self._notices.tell(platform, workspace, name, _word_budget)
+        error = maintenance.indexing_error
+        if isinstance(error, LASTING):
+            name = f"{type(error).__name__} in {now:%Y-%m}"
+            await self._notices.tell_all(name, lambda: _word_error(error))
+
+
+def _word_budget() -> str:
+    return gettext(texts.INDEXING_BUDGET_SPENT)
+
+
+def _word_error(error: EngineError) -> str:
+    return gettext(texts.TEXTS_WAIT_FOR_MODEL).format(reason=texts.describe_error(error))
+
+
+class PeopleNotices:
+    """Tells of each removal once, when it is finished and removed anything."""
+
+    def __init__(self, context: BotContext, notices: ManagerNotices) -> None:
+        self._context = context
+        self._notices = notices
+
+    async def tell(self) -> None:
+        """Tell the managers of workspaces in which people are no entities."""
+        engine = self._context.engine_context.engine
+        state = await engine.maintenance.get_people_removal()
+        if not (state.number and state.finished and state.entities):
+            return
+        for platform, workspace in await self._notices.list_workspaces():
+            if not await engine.graph.has_people(Scope.of(workspace_space(platform, workspace))):
+                name = f"{texts.PEOPLE_HINT} {state.number}"
+                await self._notices.tell(platform, workspace, name, lambda: gettext(texts.PEOPLE_REMOVED))

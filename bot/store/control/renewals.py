@@ -31,7 +31,7 @@ class CitingAnswer:
 
     @property
     def sources(self) -> tuple[AnswerSource, ...]:
-        """The sources of the answer."""
+        """The sources that the answer cited, read from their stored JSON."""
         return ANSWER_SOURCES.validate_json(self.cited_words)
 
 

@@ -18,7 +18,7 @@ def save_result(db: Connection, id_: str, outcome: AnswerResult) -> None:
     """Store the text of an answer, and the keys of what it used in place of those before."""
     rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
     db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
-    db.execute("DELETE FROM superseded_answer WHERE answer = ?", (id_,))
+    db.execute("DELETE FROM supersession WHERE answer = ?", (id_,))
     db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
     sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
     db.execute(

@@ -42,7 +42,10 @@ class Supersession:
 
 
 class SupersededAnswers:
-    """The latest supersession of each answer, until it has a new text or is redacted."""
+    """What supersedes answers, until they have a new text or are redacted; the latest of an answer counts.
+
+    If its message goes, the one before counts again.
+    """
 
     def __init__(self, database: Database, corrections: AnswerCorrections, clock: Clock) -> None:
         self._database = database
@@ -56,9 +59,8 @@ class SupersededAnswers:
 
     async def get(self, answer: str) -> Supersession | None:
         """What supersedes an answer; None if nothing does."""
-        row = await self._database.fetch_one(
-            "SELECT newer, replaced, marked FROM superseded_answer WHERE answer = ?", (answer,)
-        )
+        sql = "SELECT newer, replaced, marked FROM supersession WHERE answer = ? ORDER BY position DESC LIMIT 1"
+        row = await self._database.fetch_one(sql, (answer,))
         return Supersession(row[0], frozenset(json.loads(row[1])), bool(row[2])) if row else None
 
     async def mark(self, answer: str, newer: str) -> bool:
@@ -71,21 +73,31 @@ class SupersededAnswers:
 
 
 def _add(db: Connection, answer: str, newer: str, replaced: Collection[str], clock: Clock) -> bool:
-    drop_marks(db, "answer = ? AND newer <> ?", (answer, newer))
+    if _find_latest(db, answer) == newer:
+        return False
+    drop_marks(db, "answer = ?", (answer,))
     added = db.execute_fetchall(
-        "INSERT INTO superseded_answer (answer, newer, replaced) SELECT id, ?, ? FROM answer"
+        "INSERT INTO supersession (answer, newer, replaced, position) SELECT id, ?, ?,"
+        " 1 + COALESCE((SELECT MAX(position) FROM supersession s WHERE s.answer = answer.id), 0) FROM answer"
         " WHERE id = ? AND state = 'done' AND reply_ref <> ''"
-        " ON CONFLICT (answer) DO UPDATE SET newer = excluded.newer, replaced = excluded.replaced, marked = false,"
-        " added = false"
-        " WHERE superseded_answer.newer <> excluded.newer RETURNING answer",
+        " ON CONFLICT (answer, newer) DO UPDATE SET replaced = excluded.replaced, position = excluded.position"
+        " RETURNING answer",
         (newer, json.dumps(sorted(replaced)), answer),
     )
     return bool(added) and request_corrections(db, {answer}, clock)
 
 
+def _find_latest(db: Connection, answer: str) -> str:
+    """The key of the message that superseded an answer last; empty if none did."""
+    rows = db.execute_fetchall(
+        "SELECT newer FROM supersession WHERE answer = ? ORDER BY position DESC LIMIT 1", (answer,)
+    )
+    return rows[0][0] if rows else ""
+
+
 def _mark(db: Connection, answer: str, newer: str) -> bool:
-    marked = db.execute_fetchall(
-        "UPDATE superseded_answer SET marked = true WHERE answer = ? AND newer = ?"
+    marked = _find_latest(db, answer) == newer and db.execute_fetchall(
+        "UPDATE supersession SET marked = true WHERE answer = ? AND newer = ?"
         " AND answer IN (SELECT id FROM answer WHERE state = 'done') RETURNING answer",
         (answer, newer),
     )
@@ -94,12 +106,13 @@ def _mark(db: Connection, answer: str, newer: str) -> bool:
             "INSERT INTO answer_provenance VALUES (?, ?, true) ON CONFLICT (answer, key) DO NOTHING RETURNING answer",
             (answer, newer),
         )
-        db.execute("UPDATE superseded_answer SET added = ? WHERE answer = ?", (bool(added), answer))
+        sql = "UPDATE supersession SET added = ? WHERE answer = ? AND newer = ?"
+        db.execute(sql, (bool(added), answer, newer))
     return bool(marked)
 
 
 def _unmark(db: Connection, answer: str, hidden: Collection[str], clock: Clock) -> bool:
     condition, parameters = "answer = ? AND newer IN (SELECT value FROM @list(?))", (answer, text_list(sorted(hidden)))
     drop_marks(db, condition, parameters)
-    gone = db.execute_fetchall(f"DELETE FROM superseded_answer WHERE {condition} RETURNING answer", parameters)
+    gone = db.execute_fetchall(f"DELETE FROM supersession WHERE {condition} RETURNING answer", parameters)
     return bool(gone) and request_corrections(db, {answer}, clock)

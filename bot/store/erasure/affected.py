@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _USES = (  # as in `redact_answers_using`; ?1: keys, ?2: the documents that lose something
     "SELECT answer, used FROM answer_provenance p WHERE key IN (SELECT value FROM @list(?1))"
-    " AND NOT EXISTS (SELECT 1 FROM superseded_answer s WHERE s.answer = p.answer AND s.newer = p.key AND s.added)"
+    " AND NOT EXISTS (SELECT 1 FROM supersession s WHERE s.answer = p.answer AND s.newer = p.key AND s.added)"
     " UNION SELECT answer, true FROM answer_provenance d WHERE key IN (SELECT value FROM @list(?2)) AND used"
     " AND NOT EXISTS (SELECT 1 FROM answer_provenance m"
     " WHERE m.answer = d.answer AND m.used AND @position(m.key, ':message:') > 0)"

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from functools import partial
 
-from bot.store.schema.answers import ANSWER_RENEWAL, SHARED_ANSWER, SUPERSEDED_ANSWER
+from bot.store.schema.answers import (
+    ANSWER_RENEWAL,
+    ANSWERS,
+    KEEP_LATEST_SUPERSESSIONS,
+    LATEST_SUPERSESSION,
+    PLACE,
+    SHARED_ANSWER,
+    SMALL,
+    SUPERSESSION,
+)
 from bot.store.schema.audit import AUDIT
 from bot.store.schema.contradictions import CONTRADICTIONS
 from bot.store.schema.erasure import CLAIM, ERASURE_RECEIPT, PENDING_ERASURE
 from bot.store.schema.reports import MANAGER_REPORT
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from bot.store.schema.watches import WATCHES
-from engine.storage.sql.migrations import Migration, add_column, create_table
-from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, DialectText, Index, columns
+from engine.storage.sql.migrations import Migration, add_column, create_table, run
+from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
 from engine.storage.sql.schema_source import SchemaSource
 
 Table = partial(AnyTable, strict=True)
-SMALL = DialectText(INT.sqlite, "integer")
-PLACE, OF_ANSWER = ("platform", "workspace", "channel"), "answer ON DELETE CASCADE"
 PROGRAM_ANSWERS = Column("answers", INT, default=0)
 # What corrections of the graph changed in a space; made, removed: JSON.
 CORRECTION_CHANGE = Table(
@@ -37,11 +44,14 @@ UNREAD_FILE = Table(
     (Index("unread_file_room", "room, time"), Index("unread_file_space", "space, time")),
 )
 SOURCES = (DOCUMENT_SOURCE, SOURCE_ITEM, SOURCE_FORGOTTEN)
-NEWEST = (
-    *(ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES, SUPERSEDED_ANSWER, PENDING_ERASURE, *CONTRADICTIONS),
-    MANAGER_REPORT,
+OF_CHANGES = (ANSWER_RENEWAL, ERASURE_RECEIPT, *WATCHES)
+NEWEST = (PENDING_ERASURE, *CONTRADICTIONS, MANAGER_REPORT)
+LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *OF_CHANGES, *NEWEST, SUPERSESSION)
+# In the order of the migrations that create them.
+CREATED = (
+    *(UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN),
+    *(*OF_CHANGES, LATEST_SUPERSESSION, *NEWEST),
 )
-LATER = (CORRECTION_CHANGE, UNREAD_FILE, *AUDIT, *SOURCES, SHARED_ANSWER, *NEWEST)
 
 EVENTS = (
     # Platform events, stored before they are handled. payload: the event as JSON, NULL once it is handled.
@@ -179,86 +189,6 @@ MESSAGES = (
     ),
 )
 
-ANSWERS = (
-    # Answers. sources, spaces, rooms: JSON. The options of a question are in its event until it is answered.
-    Table(
-        "answer",
-        (
-            Column("id", TEXT, primary=True),
-            *columns(TEXT, *PLACE, "thread", "room", "asker", "question"),
-            *(Column("time", TIME), Column("message", TEXT), Column("private", BOOL), Column("text", TEXT, default="")),
-            *(Column(name, TEXT, default="[]") for name in ("sources", "spaces", "rooms")),
-            Column("reply_ref", TEXT, default=""),  # the adapter's reference to the posted messages
-            Column("state", TEXT, default="started"),  # started | done | failed | redacted
-            Column("stopped_by", TEXT, default=""),  # who stopped it while it was written; empty if nobody did
-            # How often the question was answered again, the event that asked for it last, and when.
-            Column("attempt", SMALL, default=0),
-            *(Column("repeat_event", TEXT, default=""), Column("repeated_at", TIME, default=0)),
-            Column("suggestions", TEXT, default="[]"),  # the questions suggested below it, as JSON
-        ),
-        (
-            Index("answer_thread", "room, thread, time"),
-            Index("answer_room", "room, time"),
-            Index("answer_question", "room, message"),
-            Index("answer_asker", "asker"),
-            Index("answer_time", "time"),
-        ),
-    ),
-    # Posted messages of an answer, as listed in its reply_ref.
-    Table(
-        "answer_message",
-        (Column("message", TEXT), Column("answer", TEXT, references="answer ON DELETE CASCADE")),
-        (Index("answer_message_answer", "answer"),),
-        key="message, answer",
-    ),
-    # Documents and messages (key) behind an answer; deleted when the answer is redacted.
-    # used: false if a model was shown it but the answer contains nothing of it.
-    Table(
-        "answer_provenance",
-        (
-            Column("answer", TEXT, references="answer ON DELETE CASCADE"),
-            *(Column("key", TEXT), Column("used", BOOL, default=True)),
-        ),
-        (Index("answer_provenance_key", "key"),),
-        key="answer, key",
-    ),
-    # Recently deleted documents and messages (key), checked by answers that were being written at that time.
-    # removed_at: seconds since 1970.
-    Table("recent_removal", (Column("key", TEXT, primary=True), Column("removed_at", REAL))),
-    # Redactions to run after a deletion in the engine: stored before it, deleted when the redaction is done.
-    # key: of a document or a message; part_of: the document of the message. claimed_by: the process that finishes it;
-    # NULL once it is gone, and where one process is alone.
-    Table(
-        "pending_redaction",
-        (*columns(TEXT, "key", "part_of"), Column("claimed_by", CLAIM, nullable=True)),
-        key="key, part_of",
-    ),
-    # Posted answers that lost a source, until the platform shows their corrected text.
-    Table(
-        "answer_correction",
-        (
-            Column("answer", TEXT, primary=True),
-            *columns(TEXT, *PLACE, "thread", "asker", "message", "reply_ref"),
-            Column("asked_at", TIME),
-            *columns(REAL, "requested_at", "due_at"),  # seconds since 1970
-            Column("attempts", INT, default=0),
-            # False: correct it only if its audience may no longer read its sources.
-            Column("confirmed", BOOL, default=True),
-        ),
-        (Index("answer_correction_due_at", "due_at"),),
-    ),
-    # reason, comment: why an answer did not help; a reason is one of a list.
-    Table(
-        "feedback",
-        (
-            Column("answer", TEXT, references="answer ON DELETE CASCADE"),
-            *(Column("person", TEXT), Column("up", BOOL)),
-            *(Column("reason", TEXT, default=""), Column("comment", TEXT, default="")),
-        ),
-        key="answer, person",
-    ),
-)
-
 PEOPLE = (
     # People whose messages are not indexed. ended_at: when they opted in again; older messages stay excluded.
     Table(
@@ -383,10 +313,9 @@ MIGRATIONS = (
         create_table(CORRECTION_CHANGE),
         online="an older process uses neither the column, which has a default, nor the table.",
     ),
-    *(
-        Migration(create_table(table), online="an older process does not use the table.")
-        for table in (UNREAD_FILE, *AUDIT, DOCUMENT_SOURCE, SOURCE_ITEM, SHARED_ANSWER, SOURCE_FORGOTTEN, *NEWEST)
-    ),
+    *(Migration(create_table(table), online="an older process does not use the table.") for table in CREATED),
+    # Not online: an older process would look for the former table.
+    Migration(create_table(SUPERSESSION), run(KEEP_LATEST_SUPERSESSIONS, KEEP_LATEST_SUPERSESSIONS)),
 )
 
 SOURCE = SchemaSource(

@@ -57,7 +57,7 @@ class NumberList:
     is_loose: bool = False
 
     def is_given(self, numbers: Collection[int]) -> bool:
-        """Whether all its numbers are given."""
+        """Whether the model was given all numbers of the list, and each range runs upwards."""
         return all(low in numbers and high in numbers and low <= high for low, high in self.spans)
 
     def render(self) -> str:

@@ -44,13 +44,20 @@ class LinkFilter(StreamRewriter):
     An allowed address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
     `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`, a picture as a plain link. An
     invisible character keeps names without a scheme from becoming links. Definitions of links and HTML tags with
-    attributes are defused; in code, addresses with a scheme and mentions. `domains`: also filter bare names.
+    attributes are defused; in code, addresses with a scheme and mentions. `domains`: also filter bare names. `angled`:
+    the text stands behind an open angle bracket.
     """
 
     special = re.compile(rf"[^{link_syntax.BLANKS}]")
 
     def __init__(
-        self, allowed: AllowedAddresses, mentioned: frozenset[str], *, domains: bool = True, certain: bool = True
+        self,
+        allowed: AllowedAddresses,
+        mentioned: frozenset[str],
+        *,
+        domains: bool = True,
+        certain: bool = True,
+        angled: bool = False,
     ) -> None:
         super().__init__(certain=certain)
         self.allowed = allowed
@@ -60,7 +67,7 @@ class LinkFilter(StreamRewriter):
         self.ends_with_link = False  # the current step ends with a link
         self.has_link = False  # some step did
         self.is_bare_link = False  # the link has no scheme, so that following text could extend it
-        self.context = LinkContext()
+        self.context = LinkContext(angled=angled)
         self.written_prefix = ""  # the part of an incomplete word that is already written
 
     @classmethod
@@ -116,9 +123,8 @@ class LinkFilter(StreamRewriter):
 
     def inner_filter(self) -> LinkFilter:
         """A filter of a part of this text."""
-        inner = LinkFilter(self.allowed, self.mentioned, domains=self.domains, certain=False)
-        inner.context.angled = self.context.angled
-        return inner
+        angled = self.context.angled
+        return LinkFilter(self.allowed, self.mentioned, domains=self.domains, certain=False, angled=angled)
 
     def rewrite_word(self, at: int, *, final: bool) -> RewriteStep | None:
         """Rewrite a word, the text between blanks and brackets; write its start early if the rest cannot matter."""

@@ -98,7 +98,7 @@ class CircuitBreaker:
         """Wait for the outcome of a running test, which has none if it is cancelled. Raises its error."""
         await asyncio.wait({test}, timeout=TEST_WAIT_SECONDS)
         if test.done() and test.result() and self.error is not None:
-            raise repeat_error(self.error)
+            raise self.error.copy()  # for another caller
 
     def _decide(self, *, urgent: bool, is_repeated: bool) -> Admission:
         if self.error is None:
@@ -110,9 +110,8 @@ class CircuitBreaker:
         return Admission(self._opened, is_test=True, time_limit=None if is_due or is_repeated else EARLY_TEST_SECONDS)
 
     def _paused_error(self, error: ModelError) -> ModelPaused:
-        paused = ModelPaused(f"{error} Calls are held back until a test succeeds.", hint=error.hint)
-        paused.retry_after = self.seconds_left
-        return paused
+        message = f"{error} Calls are held back until a test succeeds."
+        return ModelPaused(message, hint=error.hint, retry_after=self.seconds_left)
 
     def _record(self, admission: Admission, error: ModelError | None) -> None:
         """Open or close after a call; one that began before the last opening changes nothing."""
@@ -136,13 +135,6 @@ class CircuitBreaker:
         if admission.is_test and self._test is not None:
             self._test.set_result(has_outcome)
             self._test = None
-
-
-def repeat_error(error: ModelError) -> ModelError:
-    """The same error once more, for another caller."""
-    again = type(error)(str(error), hint=error.hint)
-    again.retry_after = error.retry_after
-    return again
 
 
 class Breakers:

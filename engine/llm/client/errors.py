@@ -128,14 +128,13 @@ def map_error(error: Exception, model: str, now: float, key: str = "", base: str
         or _connection_error(error, model, base)
         or _rejection_error(error, model, provider_message(error, key))
     )
-    mapped.retry_after = _retry_after(error, now)
-    return mapped
+    return mapped.copy(retry_after=_retry_after(error, now))
 
 
 def name_parameter(mapped: ModelError, error: Exception, sent: Collection[str]) -> ModelError:
     """The error with the parameter that it names among those which were sent."""
     if isinstance(mapped, RequestRejected) and mapped.parameter == ANY_PARAMETER:
-        mapped.parameter = find_parameter(own_words(str(error)), sent) or ANY_PARAMETER
+        return mapped.copy(parameter=find_parameter(own_words(str(error)), sent) or ANY_PARAMETER)
     return mapped
 
 
@@ -226,9 +225,8 @@ def _settings_error(name: str, rejection: Rejection, reason: str) -> BadModelSet
         package = _PACKAGES.get(rejection.package, rejection.package)
         hint = f"Install it: pip install {package}."
         return BadModelSettings(f"The package {package} that calls the model {name} is missing.", hint=hint)
-    error = BadModelSettings(f"The provider of the model {name} does not accept its settings{reason}")
-    error.parameter, error.lasting = rejection.parameter, rejection.lasting
-    return error
+    message = f"The provider of the model {name} does not accept its settings{reason}"
+    return BadModelSettings(message, parameter=rejection.parameter, lasting=rejection.lasting)
 
 
 _PACKAGES = {"google": "google-auth", "google.auth": "google-auth", "azure.identity": "azure-identity"}  # by module

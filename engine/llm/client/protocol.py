@@ -163,7 +163,7 @@ def decode_delta(frame: Frame) -> StreamDelta:
 
 
 def decode_vectors(frame: Frame) -> EmbeddingResult:
-    """Decode vectors."""
+    """Read the vectors of an embedder from the bytes of a frame."""
     import numpy as np  # noqa: PLC0415 - see above
 
     rows = np.frombuffer(base64.b64decode(frame["rows"]), dtype="<f4").reshape(frame["shape"])
@@ -171,23 +171,16 @@ def decode_vectors(frame: Frame) -> EmbeddingResult:
 
 
 def decode_scores(frame: Frame) -> RerankResult:
-    """Decode scores."""
+    """Read the scores of a reranker from a frame: one row for each question."""
     return RerankResult(frame["rows"], TokenUsage(**frame["spent"]))
 
 
 def encode_error(error: errors.ModelError) -> Frame:
     """Encode the error of a failed call."""
-    frame = {"error": type(error).__name__, "message": str(error), "hint": error.hint, "wait": error.retry_after}
-    if isinstance(error, errors.RequestRejected):
-        frame |= {"parameter": error.parameter, "lasting": error.lasting}
-    return frame
+    return {"error": type(error).__name__, "message": str(error), "details": error.details}
 
 
 def decode_error(frame: Frame) -> errors.ModelError:
     """Decode an error to its own class."""
     kind: type[errors.ModelError] = getattr(errors, frame["error"])
-    error = kind(frame["message"], hint=frame["hint"])
-    error.retry_after = frame["wait"]
-    if isinstance(error, errors.RequestRejected):
-        error.parameter, error.lasting = frame["parameter"], frame["lasting"]
-    return error
+    return kind(frame["message"], **frame["details"])

@@ -206,6 +206,4 @@ def describe_cut_off(model: str) -> str:
 def build_error(model: str, last: Reading) -> NothingGiven:
     """The error of a text for which the model gave nothing."""
     words = f": “{quote_start(last.text)}”" if last.text else " but empty replies."
-    error = NothingGiven(f"{model} gave nothing for this text{words}")
-    error.outcome = last.outcome
-    return error
+    return NothingGiven(f"{model} gave nothing for this text{words}", outcome=last.outcome)

@@ -90,6 +90,5 @@ def _describe_failure(request: ChatRequest, text: str, outcome: Outcome) -> Inva
     model = request.model.model
     if outcome is Outcome.CUT_OFF:
         return InvalidReply(f"{model} did not come to the end of its text.", hint=OUTPUT_LIMIT_HINT)
-    error = NothingGiven(f"{model} gave nothing{f': “{quote_start(text)}”' if text.strip() else '.'}")
-    error.outcome = outcome
-    return error
+    words = f": “{quote_start(text)}”" if text.strip() else "."
+    return NothingGiven(f"{model} gave nothing{words}", outcome=outcome)

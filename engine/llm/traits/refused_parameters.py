@@ -126,12 +126,11 @@ def _name_kept(error: RequestRejected, model: ModelConfig, kept: Collection[str]
     if error.parameter != ANY_PARAMETER or not kept:
         return error
     names = ", ".join(sorted(kept))
-    named = BadModelSettings(
+    return BadModelSettings(
         f"The provider of the model {model.model} does not accept one of its parameters: {str(error).rstrip('.')}.",
         hint=f"Remove what it does not know from the further parameters of this model: {names}.",
+        retry_after=error.retry_after,
     )
-    named.retry_after = error.retry_after
-    return named
 
 
 def _find_removable(error: RequestRejected, sent: CallParameters, kept: Collection[str]) -> str:

@@ -144,7 +144,7 @@ class KuzuConnection:
             raise
 
     def close(self) -> None:
-        """Close the connection."""
+        """Release the connection, and the statements that were prepared for it."""
         self._prepared.clear()
         self._connection.close()
 

@@ -205,7 +205,7 @@ class Profiles(Topic[Place_co]):
         self.db.executemany(f"UPDATE {table} SET embedding_hash = ? WHERE id = ?", rows)
 
     def load_display_names(self, ids: Collection[int]) -> dict[int, str]:
-        """The displayed names."""
+        """How these entities are named to people, by id: as their profile says, or else in their own spelling."""
         rows = self.db.execute_fetchall(
             "SELECT n.id, COALESCE(e.name, n.canonical) FROM @list(?, j)"
             " @then JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",

@@ -91,7 +91,7 @@ def is_small_talk(text: str) -> bool:
     if _NOTICES.fullmatch(text.strip().rstrip(".")):
         return True
     words = _split_words(_MARKS.sub(" ", text))
-    return not words or any(_is_spent(words, phrases, beside) for phrases, beside in _load_languages())
+    return not words or any(_consists_of(words, phrases, beside) for phrases, beside in _load_languages())
 
 
 def is_small_talk_chunk(text: str) -> bool:
@@ -111,7 +111,7 @@ def _is_emoji(character: str) -> bool:
     return character in _EMOJI or unicodedata.category(character) in {"Sk", "Cf", "Me"} or character == "\ufe0f"
 
 
-def _is_spent(words: tuple[str, ...], phrases: frozenset[str], beside: frozenset[str]) -> bool:
+def _consists_of(words: tuple[str, ...], phrases: frozenset[str], beside: frozenset[str]) -> bool:
     """Whether the words are phrases of one language, one after another; the longest at each place counts."""
     at, greets = 0, False
     while at < len(words):

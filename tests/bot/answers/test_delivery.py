@@ -11,7 +11,7 @@ import pytest
 
 from bot import texts
 from bot.answers import delivery as module
-from bot.answers.delivery import StreamingReply
+from bot.answers.delivery import AnswerFrame, StreamingReply
 from bot.errors import PlatformError
 from bot.platform.models import AnswerFooter
 from bot.platform.ports import MessageLimits
@@ -170,7 +170,8 @@ async def test_words_that_come_during_a_slow_call_go_out_together_and_the_end_wa
 
 async def test_words_that_came_too_early_are_shown_soon(delivery: StreamingReply, reply: RecordingReply) -> None:
     reply.early = 2
-    can_show = delivery.can_show = CanShow(True)
+    can_show = CanShow(True)
+    delivery.set_frame(AnswerFrame(can_show=can_show))
     delivery.set_text("a")
     await reply.until(lambda: bool(reply.shown))
     assert reply.shown == [("a",)]
@@ -197,7 +198,8 @@ async def test_an_end_that_fails_is_an_error(delivery: StreamingReply, reply: Re
 
 
 async def test_readers_are_checked_before_every_write(delivery: StreamingReply, reply: RecordingReply) -> None:
-    can_show = delivery.can_show = CanShow(True)
+    can_show = CanShow(True)
+    delivery.set_frame(AnswerFrame(can_show=can_show))
     for text in ("a", "ab"):
         delivery.set_text(text)
         await reply.wait_for(text)
@@ -209,7 +211,7 @@ async def test_readers_are_checked_before_every_write(delivery: StreamingReply, 
 async def test_a_text_whose_readers_changed_is_withdrawn_at_once_and_again_at_the_end(
     delivery: StreamingReply, reply: RecordingReply, *, failing: bool
 ) -> None:
-    delivery.can_show = CanShow(True, False)
+    delivery.set_frame(AnswerFrame(can_show=CanShow(True, False)))
     delivery.set_text("the secret is")
     await reply.wait_for("the secret is")
     reply.failing |= {"replace": PlatformError("No.")} if failing else {}
@@ -232,7 +234,7 @@ async def test_a_text_whose_readers_changed_is_withdrawn_at_once_and_again_at_th
 async def test_an_end_is_shown_only_to_readers_who_are_known(
     delivery: StreamingReply, reply: RecordingReply, answers: tuple[bool | None, ...], replaced: str, *, finished: bool
 ) -> None:
-    delivery.can_show = CanShow(*answers)
+    delivery.set_frame(AnswerFrame(can_show=CanShow(*answers)))
     delivery.set_text("a")
     assert await delivery.finish("ab", FOOTER) is finished
     assert (reply.replaced, reply.finished) == (replaced, ("ab",) if finished else None)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.commands.help import NARROWING, format_command_help, format_overview
+from bot.commands.help import NARROWING, OTHER_WORDS, format_command_help, format_found, format_overview
 from bot.commands.table import COMMANDS, list_commands
 from bot.errors import PlatformError
 from bot.i18n import LANGUAGES, gettext, use_language
@@ -34,6 +34,50 @@ async def test_commands_of_managers_are_listed_for_managers_if_the_platform_tell
 
 async def test_a_command_is_explained_with_examples(workspace: Workspace) -> None:
     assert "- `/threadlore forget minutes.pdf`" in await workspace.text("bob", "help forget")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("verified answers", "verify"),
+        ("what did I miss", "catch-up"),
+        ("duplicate names", "duplicates"),
+        ("forgetting a file", "forget"),
+        ("experts", "expert"),
+        ("/decision", "decisions"),
+        ("delete a file", "forget"),
+        ("conflicting statements", "contradictions"),
+        ("who can see this", "readers"),
+        ("notify me", "watch"),
+        ("import old messages", "backfill"),
+        ("language", "settings"),
+    ],
+)
+async def test_help_about_words_lists_the_commands_that_do_it_first(
+    workspace: Workspace, words: str, name: str
+) -> None:
+    text = await workspace.text("ada", f"help {words}")
+    assert text.startswith(f"These commands are about that:\n- `/threadlore {name}")
+    assert text.count("\n") <= 5
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "name"),
+    [("de", "Datei löschen", "forget"), ("fr", "me prévenir", "watch"), ("ja", "通知", "watch")],
+)
+def test_help_is_found_by_the_words_of_each_language(language: str, words: str, name: str) -> None:
+    with use_language(language):
+        text = format_found(SLACK, words, list_commands(SLACK), manager=False)
+    assert text.splitlines()[1].startswith(f"- `/threadlore {name}")
+
+
+def test_other_words_belong_to_commands() -> None:
+    assert set(COMMANDS) > set(OTHER_WORDS)
+
+
+async def test_help_about_words_names_no_commands_of_managers_to_others(workspace: Workspace) -> None:
+    assert "/threadlore unanswered" in await workspace.text("ada", "help questions voted down")
+    assert "/threadlore unanswered" not in await workspace.text("bob", "help questions voted down")
 
 
 @pytest.mark.parametrize(

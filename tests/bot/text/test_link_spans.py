@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.link_spans import MAX_LABEL_LENGTH, MAX_URL_LENGTH, find_link_spans
+from bot.text.splitting import MAX_LABEL_LENGTH, MAX_URL_LENGTH, find_link_spans
 
 
 @pytest.mark.parametrize(

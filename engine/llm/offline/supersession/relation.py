@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.clauses import list_tokens
 from engine.llm.offline.supersession.holders import is_new_holder
-from engine.llm.offline.supersession.labels import has_same_label
 from engine.llm.offline.supersession.pairs import Meeting, Pair, conflict, differ_in_head, only_describes, pair_clauses
 from engine.llm.offline.words import stem
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.llm.offline.supersession.clauses import Clause, Parsed, Statement
+
 
 MIN_COVERAGE = 0.5  # of the words of the shorter subject that the other one has
 MIN_SAME_SUBJECT = 0.8  # of all words of both subjects, if nothing says that something changed
@@ -297,3 +298,18 @@ def _differ(kind: str, new: Clause, old: Clause) -> bool:
             return {form for form, _ in ours} != {form for form, _ in theirs}  # the unit goes without saying
         ours, theirs = ({value for value in side if value[1] in units} for side in (ours, theirs))
     return bool(ours and theirs and ours - theirs) and theirs - ours != set()
+
+
+MIN_LABEL_WORDS = 2
+_LABEL = re.compile(r"([^:.!?]{3,60}):\s{1,2}([^\s,;:]{1,40}(?: [^\s,;:]{1,40}){0,2}?)[.!]?")
+
+
+def has_same_label(new: str, old: str) -> bool:
+    """Whether both are short values of one thing: "On call in week 12: Ada"."""
+    labels, values = zip(*(_split_label(text) for text in (new, old)), strict=True)
+    return len(labels[0]) >= MIN_LABEL_WORDS and labels[0] == labels[1] and values[0] != values[1]
+
+
+def _split_label(text: str) -> tuple[frozenset[str], str]:
+    found = _LABEL.fullmatch(text.strip())
+    return (list_tokens(found[1]), found[2].casefold()) if found else (frozenset(), "")

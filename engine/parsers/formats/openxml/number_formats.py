@@ -83,7 +83,7 @@ _TEXT = FormatToken("other", "@")  # in a section for text
 
 @lru_cache(maxsize=4096)
 def split_code(code: str) -> tuple[tuple[FormatToken, ...], ...]:
-    """The sections of a format."""
+    """The sections of a number format (for positive, negative and zero values), each as its tokens."""
     sections: list[list[FormatToken]] = [[]]
     for found in _TOKEN.finditer(code[:_MAX_CODE]):
         quoted, escaped, currency, elapsed, noon, general, exponent, date, digits, other = found.groups()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 from engine.storage.ledger.clauses import row_clause, space_clause
 from engine.storage.ledger.full_text import fts5, tsvector
@@ -25,10 +25,8 @@ class ScopeClause(str):
     __slots__ = ("ids",)
     ids: ScopeIds
 
-    @classmethod
-    def build(cls, sql: str, ids: ScopeIds) -> ScopeClause:
-        """The clause of a scope."""
-        clause = cls(sql)
+    def __new__(cls, sql: str, ids: ScopeIds) -> Self:
+        clause = super().__new__(cls, sql)
         clause.ids = ids
         return clause
 
@@ -45,10 +43,8 @@ class FullTextIndex:
         For rows that are known by id: the plus sign keeps SQLite from looking for each once in every space.
         """
         if self.kind == KeyKind.CHUNK and scope_ids.rooms:
-            return ScopeClause.build(row_clause(scope_ids, table), scope_ids)
-        return ScopeClause.build(
-            f"@unindexed {space_clause(scope_ids, table)}", ScopeIds(scope_ids.spaces, frozenset())
-        )
+            return ScopeClause(row_clause(scope_ids, table), scope_ids)
+        return ScopeClause(f"@unindexed {space_clause(scope_ids, table)}", ScopeIds(scope_ids.spaces, frozenset()))
 
 
 CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NAME)

@@ -221,7 +221,7 @@ class Splits(Topic[Place_co]):
         )
 
     def load_document_facts(self, document: int) -> StoredFacts:
-        """All facts from a document."""
+        """The mentions and links that the chunks of a document state."""
         return self._collect(
             self.db.execute_fetchall(
                 "SELECT m.chunk, m.number, m.name, n.canonical, m.type, d.key FROM document d"

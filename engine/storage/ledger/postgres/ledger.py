@@ -51,12 +51,19 @@ _CHECKS = {
 class PostgresLedger(PostgresDatabase, LedgerStore):
     """The ledger in a schema of a PostgreSQL database."""
 
-    def __init__(self, url: str, fts_tokenizer: FtsTokenizer, clock: Clock, process: int | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        fts_tokenizer: FtsTokenizer,
+        clock: Clock,
+        process: int | None = None,
+        *,
+        word_cache_bytes: int = 0,
+    ) -> None:
         PostgresDatabase.__init__(self, url, SCHEMA, clock, process, tokenizer=fts_tokenizer)
         LedgerStore.__init__(self)
-        self._words: WordCopies | None = None
-        self._following: asyncio.Task[None] | None = None
-        self._cleaning: asyncio.Task[None] | None = None
+        self._words = WordCopies(self._connect, word_cache_bytes) if word_cache_bytes else None
+        self._tasks = list[asyncio.Task[None]]()  # beside the writer
 
     @classmethod
     async def open(
@@ -73,22 +80,23 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
 
         `word_cache_bytes`: memory for a copy of each of the two term indexes; 0: the server is asked.
         """
-        ledger = cls(url, fts_tokenizer, clock, process)
-        supervisor = supervisor or Supervisor(clock)
+        ledger = cls(url, fts_tokenizer, clock, process, word_cache_bytes=word_cache_bytes)
         await ledger._start(supervisor)
-        ledger._cleaning = supervisor.run("clean changes of words", ledger._clean)
-        if word_cache_bytes:
-            ledger._words = WordCopies(ledger._connect, word_cache_bytes)
-            ledger._following = supervisor.run("follow words", ledger._words.run)
         return ledger
+
+    async def _start(self, supervisor: Supervisor | None = None) -> None:
+        supervisor = supervisor or Supervisor(self._clock)
+        await super()._start(supervisor)
+        self._tasks.append(supervisor.run("clean changes of words", self._clean))
+        if self._words is not None:
+            self._tasks.append(supervisor.run("follow words", self._words.run))
 
     async def close(self) -> None:
         """Finish waiting writes, and close the connections."""
-        if self._cleaning is not None:
-            await cancel_tasks(self._cleaning)
-        if self._words is not None and self._following is not None:
+        if self._words is not None:
             self._words.end()
-            await cancel_tasks(self._following)
+        await cancel_tasks(*self._tasks)
+        if self._words is not None:
             self._words.close()
         await super().close()
 

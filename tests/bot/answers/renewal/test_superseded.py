@@ -151,6 +151,44 @@ async def test_a_mark_goes_with_the_newer_message(bot: BotFixture, roof: Locatio
     assert ("newer message" in reply.text, "Monday" in reply.text) == (False, True)
 
 
+async def test_without_the_newest_message_the_one_before_supersedes_the_answer_again(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    bot.language.reply = DOWN
+    first = await bot.post_indexed(roof, "ada", MOVED)
+    second = await bot.post_indexed(roof, "ada", "Correction: the kiln is lit on Friday, not on Monday.")
+    for message in (first, second):
+        await SupersessionFinder(bot.context).check(message)
+        await renew(bot)
+    await assert_marked(bot, reply)
+    await bot.delete(second)
+    await renew(bot)
+    await assert_marked(bot, reply)
+    newer = await bot.store.superseded_answers.get(reply.target.answer)
+    assert newer is not None
+    assert newer.message == first.id
+    await bot.delete(first)
+    await renew(bot)
+    assert "newer message" not in reply.text
+    assert KILN in reply.text
+
+
+async def test_an_earlier_message_that_goes_leaves_the_mark_as_it_is(
+    bot: BotFixture, roof: Location, reply: RecordedReply
+) -> None:
+    bot.language.reply = DOWN
+    first = await bot.post_indexed(roof, "ada", MOVED)
+    second = await bot.post_indexed(roof, "ada", "Correction: the kiln is lit on Friday, not on Monday.")
+    for message in (first, second):
+        await SupersessionFinder(bot.context).check(message)
+        await renew(bot)
+    count = edits(bot)
+    await bot.delete(first)
+    await renew(bot)
+    await assert_marked(bot, reply)
+    assert edits(bot) == count
+
+
 @with_settings(renew_answers="sentences")
 @pytest.mark.parametrize("change", ["delete", "edit"])
 async def test_with_a_mark_goes_nothing_else(

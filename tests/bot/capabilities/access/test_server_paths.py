@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.capabilities.access.server_paths import hide_paths, hide_paths_of_error, strip_folders
+from bot.capabilities.access.hints import hide_paths, hide_paths_of_error, strip_folders
 from bot.capabilities.documents.lookup import public_key
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.results import AnswerDelta, CorrectionMade, DocumentList

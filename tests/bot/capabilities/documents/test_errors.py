@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot import texts
-from bot.capabilities.documents.errors import word_errors
+from bot.capabilities.access.hints import word_errors
 from bot.capabilities.results import StatusResult
 from engine import IndexProblem, IndexStatus
 

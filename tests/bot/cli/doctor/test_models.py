@@ -18,3 +18,4 @@ def test_a_problem_of_a_model_is_told_once_though_several_roles_have_it() -> Non
     Console(file=shown, width=100).print(render_checks([*checks, ModelCheck("vision", "b/c", problems=(missing,))]))
     assert shown.getvalue().count("No key is there.") == 2
     assert all(role in shown.getvalue() for role in roles)
+    assert shown.getvalue().count("The same as above.") == 1

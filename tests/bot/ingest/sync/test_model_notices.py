@@ -6,8 +6,7 @@ from datetime import date
 
 import pytest
 
-from bot.ingest.sync.manager_notices import ManagerNotices
-from bot.ingest.sync.model_notices import ModelNotices
+from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices
 from bot.platform.models import Person
 from engine.errors import BadModelSettings, DatabaseLost, EngineError, ModelUnreachable, OutOfCredit
 from engine.usage import SpentBudget

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ingest.sync.manager_notices import ManagerNotices
-from bot.ingest.sync.people_notices import PeopleNotices
+from bot.ingest.sync.manager_notices import ManagerNotices, PeopleNotices
 from bot.platform.models import Person
 from engine import Extraction, Mention
 from engine.ingest.people_removal import remove_people

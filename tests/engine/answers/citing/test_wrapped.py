@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.answers.citing.wrapped import WrappedCitations
+from engine.answers.citations import WrappedCitations
 
 GIVEN = frozenset({1, 2, 3})
 

@@ -148,9 +148,7 @@ async def test_an_error_of_the_text_shows_that_the_provider_works(clock: ManualC
 
 
 async def test_the_wait_that_a_provider_asks_for_counts_up_to_ten_minutes(breaker: CircuitBreaker) -> None:
-    error = ModelUnavailable("later")
-    error.retry_after = 7200
-    await fail(breaker, error)
+    await fail(breaker, ModelUnavailable("later", retry_after=7200))
     assert breaker.seconds_left == 600
 
 

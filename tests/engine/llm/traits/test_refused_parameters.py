@@ -74,9 +74,7 @@ async def test_a_parameter_of_the_owner_is_left_out_only_if_it_is_named() -> Non
     async def send(sent: CallParameters) -> str:
         tried.append(set(sent))
         if (name := "sparkle") in sent:
-            error = BadModelSettings("Extra inputs are not permitted")
-            error.parameter = name if is_named else ANY_PARAMETER
-            raise error
+            raise BadModelSettings("Extra inputs are not permitted", parameter=name if is_named else ANY_PARAMETER)
         return "Fine."
 
     model = ModelConfig("hosted_vllm/stub", temperature=0.2, extra={"sparkle": 1})
@@ -95,9 +93,7 @@ async def test_a_parameter_of_the_owner_is_left_out_only_if_it_is_named() -> Non
 async def test_what_is_left_out_without_a_name_is_named_in_the_log() -> None:
     async def send(sent: CallParameters) -> str:
         if "temperature" in sent:
-            error = BadModelSettings("Extra inputs are not permitted")
-            error.parameter = ANY_PARAMETER
-            raise error
+            raise BadModelSettings("Extra inputs are not permitted", parameter=ANY_PARAMETER)
         return "Fine."
 
     model = ModelConfig("hosted_vllm/stub", temperature=0.2, max_output_tokens=9)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from engine.retrieval.ranking.unsaid import is_said, list_claims, list_words, share_said
+from engine.retrieval.ranking.row_choice import is_said, list_claims, list_words, share_said
 
 TEXT = "The mill grinds rye. Corbin bought the mill in May. It has two stones."
 

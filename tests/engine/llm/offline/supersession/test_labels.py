@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.llm.offline.supersession.labels import has_same_label
+from engine.llm.offline.supersession.relation import has_same_label
 
 
 def test_the_same_label_with_another_short_value_is_the_same_thing() -> None:

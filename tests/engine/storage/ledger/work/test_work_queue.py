@@ -95,8 +95,7 @@ async def test_what_another_program_or_model_gave_up_is_tried_again(ledger: Ledg
 
 
 async def test_what_the_model_did_not_read_is_read_again_on_request_only(ledger: LedgerFixture, chunk: int) -> None:
-    error = NothingGiven("m gave nothing")
-    error.outcome = "rowless"
+    error = NothingGiven("m gave nothing", outcome="rowless")
     await ledger.write(Facts.record_extraction_failure, chunk, error, NEVER)
     assert await ledger.read(Stats.count_incomplete) == {"rowless": 1}
     await ledger.write(WorkQueue.resume)
