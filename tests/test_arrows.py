@@ -109,7 +109,7 @@ llm: {LEAVES} options text process scheduling memory boundary
 storage: {LEAVES} options text knowledge scheduling memory
 runtime: {LEAVES} options text scheduling llm storage
 projection: {LEAVES} options text knowledge scheduling llm storage runtime data_dir
-retrieval: {LEAVES} options text knowledge scheduling llm storage runtime
+retrieval: {LEAVES} options text knowledge scheduling llm storage runtime projection
 ingest: {LEAVES} options text knowledge scheduling llm storage runtime projection boundary
 answers: {LEAVES} options text scheduling llm storage runtime retrieval boundary
 maintenance: {LEAVES} options scheduling storage runtime projection ingest

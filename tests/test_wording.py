@@ -25,6 +25,7 @@ RULES = (
     "bot/text/speech/question_rules",
     "bot/text/speech/addressee",
     "bot/text/speech/grammars",
+    "bot/text/speech/kinds/constructions",
     "engine/text/author_request",
     "engine/text/overviews/request",
     "engine/text/languages/shares",

@@ -31,7 +31,6 @@ from adapters.common.json_fields import get_row, get_rows
 from adapters.discord.exports.identity import (
     DIRECT_GUILD,
     DIRECT_MESSAGES,
-    PART_POSITIONS,
     fold,
     invent_id,
     number_parts,
@@ -70,8 +69,10 @@ if TYPE_CHECKING:
 
 MESSAGES = "messages"  # a key of these files
 NO_SERVER = "files that do not name their server (--workspace says it)"
+MAY_BE_DIRECT = "files that do not say whether they are direct messages (--direct-messages includes them)"
 NO_SERVER_BESIDE_DIRECT = "files that name no server and may be direct messages, as others here (import them alone)"
 LESSER = "messages that are here in a form that says more (JSON, then HTML, then CSV)"
+TWICE = "messages that another file of the channel has, too"
 NO_DIRECT = "direct messages (--direct-messages includes them)"
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23", "46"})  # 20 and 23: replies to commands; 46: of a poll
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
@@ -123,6 +124,11 @@ class DiscordExport:
         self._add_pages(pages, whole, options)
         if not self._rooms and self.omissions[NO_SERVER]:
             raise InvalidDocument("The files do not name their server.", hint="Name it with --workspace.")
+        if not self._rooms and self.omissions[MAY_BE_DIRECT]:
+            raise InvalidDocument(
+                "The files do not say whether they are of a server or direct messages.",
+                hint="Import them with --direct-messages if people agreed, or if they are of a server.",
+            )
         if not self._rooms and not +self.omissions:
             raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON, CSV, HTML or text.")
 
@@ -130,9 +136,11 @@ class DiscordExport:
         return [room.channel for room in self._rooms.values()]
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
+        read: dict[str, set[int]] = {}  # the ids of messages by their channel or thread
         for name, where, thread in self._rooms[location.room].files:
             channel = self._rooms[where.room].channel.name
-            rows = read_to_damage(self._read_new(name, channel), self.omissions, channel, name)
+            new = self._read_new(name, channel, read.setdefault(where.thread or where.channel, set()))
+            rows = read_to_damage(new, self.omissions, channel, name)
             parsed = filter(None, (self._parse(message, name, where) for message in rows))
             yield from split_into_pages(_with_title(parsed, thread))
 
@@ -200,6 +208,9 @@ class DiscordExport:
             if guild == DIRECT_GUILD and not options.direct_messages:
                 self.omissions[NO_DIRECT] += 1
                 continue
+            if not (place or identity.guild or options.direct_messages):
+                self.omissions.note(MAY_BE_DIRECT, name=name)
+                continue
             location, title = place or _locate(guild, {"id": identity.channel}), clean_single_line(identity.name)
             self._orders.add(name, location.room)
             room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location, title, "closed")))
@@ -246,17 +257,25 @@ class DiscordExport:
             else None
         )
 
-    def _read_new(self, name: str, channel: str) -> Iterator[Any]:
-        """The messages of a file without those that another form of its channel has, which are counted."""
-        fuller = self._fuller.get(name)
-        if not fuller:
+    def _read_new(self, name: str, channel: str, read: set[int]) -> Iterator[Any]:
+        """The messages of a file without those that other files of its channel have, which are counted.
+
+        `read`: the ids of messages of these, to which those of the file are added where messages have none of their
+        own, whose edits would be seen.
+        """
+        reader, fuller = READERS.get(ending_of(name)), self._fuller.get(name)
+        if reader is None or (reader.has_ids and not fuller):
             yield from self._read_messages(name)
             return
-        known, by_id = self._read_fuller(fuller), READERS[ending_of(name)].has_ids
+        known = self._read_fuller(fuller) if fuller else None
         for payload in self._read_messages(name):
-            if known.has(payload, by_id=by_id):
+            id_ = 0 if reader.has_ids else int(payload.get("id", 0))
+            if known and known.has(payload, by_id=reader.has_ids):
                 self.omissions.note(LESSER, channel, name)
+            elif id_ and id_ in read:
+                self.omissions.note(TWICE, channel, name)
             else:
+                read.add(id_)
                 yield payload
 
     def _read_fuller(self, names: Sequence[str]) -> ReadMessages:
@@ -269,9 +288,7 @@ class DiscordExport:
 
     def _read_messages(self, name: str) -> Iterator[Any]:
         if (reader := READERS.get(ending_of(name))) is not None:
-            first = max(0, self._parts.get(name, 0) - 1) * PART_POSITIONS
-            lines = partial(read_lines, self._folder, name)
-            yield from reader.read_payloads(lines, first, self._orders.find(name))
+            yield from reader.read_payloads(partial(read_lines, self._folder, name), self._orders.find(name))
             return
         with open_json(self._folder, name) as content:
             content.read_members(until=MESSAGES)

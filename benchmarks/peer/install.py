@@ -38,8 +38,11 @@ def installed_version(python: Path, package: str = PACKAGE) -> str:
     return done.stdout.strip()
 
 
-def install_peer(folder: Path, version: str = VERSION, package: str = PACKAGE) -> Path:
-    """The Python of an environment that holds a package, made if it is missing. Raises PeerNotInstallable."""
+def install_peer(folder: Path, version: str = VERSION, package: str = PACKAGE, further: Sequence[str] = ()) -> Path:
+    """The Python of an environment that holds a package, made if it is missing. Raises PeerNotInstallable.
+
+    `further`: requirements that the package leaves out.
+    """
     python = folder / "bin" / "python"
     if installed_version(python, package) == version:
         return python
@@ -49,8 +52,8 @@ def install_peer(folder: Path, version: str = VERSION, package: str = PACKAGE) -
         raise PeerNotInstallable(failure)
     failures = list[str]()
     for words in (
-        [uv, "pip", "install", "--quiet", "--python", str(python), wanted],
-        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted],
+        [uv, "pip", "install", "--quiet", "--python", str(python), wanted, *further],
+        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted, *further],
     ):
         if not (failure := run_installer(words)):
             return python

@@ -357,9 +357,10 @@ COMMANDS: Mapping[str, Command] = {
         N_("websites that I read for a channel"),
         "[ADDRESS [open] | list | sync NAME | remove NAME]",
         N_(
-            "Before I read one, I say who will find how much. `open`: everyone in the workspace finds it, not only "
-            "this channel. What is removed is forgotten. The operator decides whether managers may add any, and "
-            "connects folders, repositories and mailboxes in the terminal (`threadlore source add`)."
+            "Before I read one, I say how much it is and who will be able to find it. With `open`, that is everyone in "
+            "the workspace, not only the people in this channel. What is removed is forgotten. The operator decides "
+            "whether managers may add any, and connects folders, repositories and mailboxes in the terminal "
+            "(`threadlore source add`)."
         ),
         ("https://wiki.example/", "https://wiki.example/ open", "remove wiki"),
         managers_only=True,

@@ -7,6 +7,7 @@ never split again. Only the root of a thread moves later, into the thread.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,6 +22,8 @@ from engine.text.cleanup import clean_multiline, clean_single_line
 from engine.text.conversations.disentanglement import Utterance
 from engine.text.conversations.windows import ConversationWindows
 from engine.text.message_line import message_text
+
+_TITLE_BY_TIME = re.compile(r"(?:^|: )(?:Messages of|Thread by .{1,200},) \d{4}-\d\d-\d\d[-–: \d]*$")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -84,6 +87,31 @@ def thread_key(room: str, root: str) -> str:
 def window_key(room: str, first: str) -> str:
     """The key of the document of a run of messages."""
     return f"{room}:window:{first}"
+
+
+def first_message(document: str) -> str:
+    """The id of the message after which a conversation is named."""
+    return document.rpartition(":")[2]
+
+
+def has_own_title(title: str) -> bool:
+    """Whether a conversation has a title that somebody wrote: that of a post."""
+    return _TITLE_BY_TIME.search(title) is None
+
+
+def rename_conversation(document: str, title: str, first: Passage) -> str:
+    """The title of a conversation by the passage that is its first one now; its channel stays."""
+    thread = document == thread_key(document.rpartition(":thread:")[0], first_message(document))
+    root, time = first.key if thread else "", first.time or EPOCH
+    message = ChatMessage(first.key, first.author, first.text, time, root, first.link)
+    [found] = group_conversations((message,), len)
+    return retitle_conversation(title, found.title)
+
+
+def retitle_conversation(title: str, own: str) -> str:
+    """A title of a conversation with another one in its channel."""
+    channel, colon, _ = title.partition(": ")
+    return f"{channel}{colon}{own}" if colon and channel.startswith("#") else own
 
 
 def author_key(platform: str, workspace: str, person: str) -> str:

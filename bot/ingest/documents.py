@@ -12,7 +12,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from bot.errors import PermissionDenied
-from bot.ingest.conversations import MessageRun, message_digest, to_indexed_message, to_message_record
+from bot.ingest.conversations import (
+    MessageRun,
+    first_message,
+    has_own_title,
+    message_digest,
+    rename_conversation,
+    retitle_conversation,
+    to_indexed_message,
+    to_message_record,
+)
 from bot.ingest.shared_file import UploadsInWork
 from bot.permissions.audience import home_space
 from bot.store import MessageRecord
@@ -81,10 +90,15 @@ class ConversationDocuments:
         location, title = indexed.message.location, indexed.title
         key = message_key(location.room, indexed.message.id)
         reworded = await self._has_new_text(indexed, document, key)
-        async with self._redact_after([key], document) if reworded else nullcontext():
+        former = await self._find_former_title(indexed, document)
+        keys = [key, document] if former else [key]
+        async with self._redact_after(keys, document) if reworded or former else nullcontext():
             await self._amend_or_add(
                 MessageRun(document, location.thread, title, (indexed,)), location, [indexed.passage], opened=False
             )
+            if former:
+                passage, named = indexed.passage, retitle_conversation(former, title)
+                await self._engine.documents.retitle(document, named, passage.link, passage.time)
         await self.note_watched(location, [to_message_record(indexed, document)])  # only now is its text the new one
         await self._store.messages.update_digest(location.room, indexed.message.id, message_digest(indexed.message))
         await self._store.messages.record_applied(location.room, [indexed.message.id])
@@ -94,9 +108,13 @@ class ConversationDocuments:
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [member.id for member in group]
-            async with self._redact_after([message_key(room, id_) for id_ in ids], document):
+            keys = [message_key(room, id_) for id_ in ids]
+            found = await self._find_document(document, room) if first_message(document) in ids else None
+            if found is not None and has_own_title(found.title):
+                keys.append(document)  # the title is a text of what goes
+            async with self._redact_after(keys, document):
                 if document:
-                    await self._remove_passages(document, drop=ids)
+                    await self._remove_passages(document, room, drop=ids)
             await self._store.messages.delete(room, ids)
 
     async def forget_document(self, document: str) -> bool:
@@ -198,23 +216,44 @@ class ConversationDocuments:
             await self._amend_or_add(
                 MessageRun(run.document, run.thread, title, run.messages), location, [passage], opened=False
             )
-            await self._remove_passages(root.document, drop=[root.id])
+            await self._remove_passages(root.document, location.room, drop=[root.id])
         await self._store.messages.move_to_document(location.room, root.id, run.document)
 
     async def list_passages(self, document: str, room: str) -> tuple[Passage, ...]:
         """The passages of a conversation; none if it is not in the engine."""
+        found = await self._find_document(document, room)
+        return found.passages if found else ()
+
+    async def _find_document(self, document: str, room: str) -> Document | None:
         try:
-            return (await self._engine.documents.get(document, Scope(frozenset(), frozenset({room})))).passages
+            return await self._engine.documents.get(document, Scope(frozenset(), frozenset({room})))
         except NotFound:
-            return ()
+            return None
+
+    async def _find_former_title(self, indexed: IndexedMessage, document: str) -> str:
+        """The title of a conversation that its first message gave it, if an edit changes it; "" otherwise."""
+        message = indexed.message
+        found = await self._find_document(document, message.location.room)
+        if found is None or first_message(document) != message.id:
+            return ""
+        is_own = bool(message.title) or has_own_title(found.title)
+        return found.title if is_own and retitle_conversation(found.title, indexed.title) != found.title else ""
 
     async def _find_passage(self, document: str, message: str, location: Location) -> Passage | None:
         passages = await self.list_passages(document, location.room)
         return next((passage for passage in passages if passage.key == message), None)
 
-    async def _remove_passages(self, document: str, drop: Collection[str]) -> None:
+    async def _remove_passages(self, document: str, room: str, drop: Collection[str]) -> None:
+        """Remove passages of a conversation, and name it after the first that is left."""
         with suppress(NotFound):
             await self._engine.documents.amend(document, remove=drop)
+        left = await self._find_document(document, room)
+        if left is None or (first_message(document) not in drop and has_own_title(left.title)):
+            return
+        first = left.passages[0]
+        if (first.link, first.time) != (left.link, left.time) or first_message(document) in drop:
+            title = rename_conversation(document, left.title, first)
+            await self._engine.documents.retitle(document, title, first.link, first.time)
 
     async def _get_author_name(self, message: Message) -> str:
         """The author's name; their id if the platform does not provide one."""

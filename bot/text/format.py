@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
+# Exactly so long ago; "3 days ago" is a day.
+_AGO = re.compile(r"(\d{1,4}) ?(?:(m|mins?|minutes?)(?: ago)?|(h|hours?|d|days?|w|weeks?))")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 TIME_HINT = N_(
     "Use 90m, 2h, 3 days, today, yesterday, monday, last week (from its Monday), 2026-05-12 or 2026-05-12 09:30."
@@ -125,7 +126,7 @@ def format_ago(instant: datetime, now: datetime) -> str:
 def _parse_ago(text: str, now: datetime) -> datetime | None:
     text = f"1 {text}" if text in {"hour", "day", "week"} else text
     match = _AGO.fullmatch(text)
-    return now.astimezone(UTC) - int(match[1]) * _UNIT_LENGTHS[match[2][0]] if match else None
+    return now.astimezone(UTC) - int(match[1]) * _UNIT_LENGTHS[(match[2] or match[3])[0]] if match else None
 
 
 def _parse_named(text: str, now: datetime) -> datetime | None:

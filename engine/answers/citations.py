@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from engine.answers.citing.copied import CopiedNumbers
 from engine.answers.citing.number_list import read_bracket, read_timed
-from engine.answers.citing.places import begins_index, is_index, is_numbered_thing, is_variable
+from engine.answers.citing.places import (
+    begins_index,
+    is_index,
+    is_interval,
+    is_named_index,
+    is_numbered_thing,
+    is_variable,
+)
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
 from engine.answers.links.stream import LinkFilter
@@ -233,6 +240,10 @@ class CitationRewriter(StreamRewriter):
         In plain brackets a reader would take it for a citation. Empty if it is one.
         """
         content, gap = self.buffer[opening.end() : edge.start()], self.buffer[at : opening.start()]
+        if not gap and is_named_index(self.tail, content, self.buffer[edge.end() :]):
+            return self.buffer[at : edge.end()]
+        if self.certain and is_interval(self.tail, content):
+            return f"{gap}`[{content}]`"
         if not content.strip("#").isdecimal():
             return ""
         is_like = self.has_index and is_variable(self.tail)

@@ -41,6 +41,7 @@ DEFAULT_STYLE = "Markdown, as short as the question permits."
 EMPTY_SECTION = "(none)"
 MAX_NAME_LENGTH = 80
 MAX_REPLACEMENTS, MAX_REPLACED_LENGTH = 5, 60  # rows, and characters of a statement; about 200 tokens
+ANSWER_PROMPTS = ("answer_system", "bypass_system")
 SUMMARY_PROMPTS = ("summarize", "summarize_user", "summarize_several", "summarize_several_user", "summary_rules")
 
 
@@ -208,6 +209,12 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     history = (LLMMessage(turn.role, turn.text) for turn in prompt.history)
     shared = system.index(values["occasion"])  # rules, format and instructions; the day, the name and the context vary
     return [LLMMessage("system", system, shared=shared), *history, LLMMessage("user", prompt.question)]
+
+
+def list_answer_rules() -> tuple[str, ...]:
+    """The lines of the prompts of an answer that are the same for every question."""
+    lines = (line.strip() for name in ANSWER_PROMPTS for line in _load_template(name).splitlines())
+    return tuple(line for line in lines if line and "$" not in line)
 
 
 def render_entity(row: ContextEntity) -> str:

@@ -26,6 +26,7 @@ from engine.llm.prompts import (
     ExtractionFormat,
     fill_template,
     hash_prompts,
+    list_answer_rules,
     render_answer,
     render_event,
     render_extract,
@@ -39,6 +40,7 @@ from engine.llm.prompts import (
 from engine.llm.replies.extraction import Extractor, Gleaning, GleaningRule
 from engine.llm.replies.texts import EVENT_KEYS, QUERY_KEYS, JudgedCalls
 from engine.llm.wire.answer_text import AnswerText
+from engine.llm.wire.echoed_prompt import SentPrompt
 from engine.options import ContextWindow
 from engine.scheduling.feature_breaker import FeatureBreaker
 
@@ -209,12 +211,13 @@ class LiteLLMModel:
     async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         model = self.config.answer_model.with_model(prompt.model)
         known, has_text = self.client.thinking_models, False
-        thinking, shown = known.open_filter(model), AnswerText()
+        thinking = known.open_filter(model)
         thoughts = self.client.limit_thinking(model.model)
         overview = prompt.context.overview
         days = f"{overview.days}\n\n" if overview and overview.days else ""
         request = ChatRequest(model, "answer", self.build_answer_messages(prompt))
         self._check_prompt_length(request)
+        shown = AnswerText(SentPrompt(list_answer_rules(), [message.content for message in request.messages]))
         try:
             async with aclosing(self.client.stream(request, meter)) as deltas:
                 async for delta in deltas:
@@ -237,6 +240,8 @@ class LiteLLMModel:
         rest = shown.feed(thinking.finish(hide_head=cut_off and known.may_be_thinking(model))) + shown.finish()
         if rest:
             yield rest if has_text else f"{days}{rest}"
+        elif not has_text and shown.is_echo:
+            raise InvalidReply(f"{model.model} repeated its prompt without an answer.")
         elif not has_text:
             raise InvalidReply(
                 f"{model.model} ended its thinking without an answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""

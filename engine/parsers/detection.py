@@ -37,12 +37,15 @@ _UNSUPPORTED_SIGNATURES = (
 _UNSUPPORTED_ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"MSCF")
 _MAIL_STORE = b"!BDN"
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Sheets of Excel 2 to 4 and documents of Word for DOS and 1 to 2, which are no OLE files.
+_OLDER_OFFICE = re.compile(rb"\x09[\0\x02\x04][\x04\x06]\0|[\x9b\xdb]\xa5|\x31\xbe\0\0")
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_PAGE = re.compile(
     rb"\A\s*+(?:<\?xml[^>]{0,200}+>\s*+)?(?:<!--(?>.{0,2000}?-->)\s*+){0,3}+<(?:!doctype\s++html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _HEAD_BYTES = 4096
+_OLD_OFFICE, _SAVE_AGAIN = "The file is in an old Office format.", "Save it in a current format and add that."
 # Many programs write a page or lines of cells and call them a file of Word or Excel, which opens them.
 _SAVED_AS_TEXT = {"doc": "plain", "xls": "table"}
 _OFFICE_PAGE = re.compile(rb"urn:schemas-microsoft-com:office|<table\b", re.IGNORECASE)
@@ -83,6 +86,8 @@ def _detect_by_bytes(extension: str, data: bytes, limits: ParserLimits) -> str:
         return _detect_zip(extension, data, limits)
     if data.startswith(_OLE_SIGNATURE):
         return _detect_ole_format(extension, data)
+    if extension in _SAVED_AS_TEXT and _OLDER_OFFICE.match(data):
+        raise UnsupportedFormat(_OLD_OFFICE, hint=_SAVE_AGAIN)
     if data.startswith(_UNSUPPORTED_ARCHIVES):
         raise UnsupportedFormat("Archives of this kind cannot be read.", hint="Pack its files as ZIP, and add that.")
     if data.startswith(_MAIL_STORE):
@@ -110,9 +115,7 @@ def _detect_ole_format(extension: str, data: bytes) -> str:
         raise EncryptedFile("The file is locked with a password.")
     file_format = detect_kind(data) or find_by_extension(extension)
     if not file_format or PARSERS[file_format].container != "ole" or is_from_before_1997(data):
-        raise UnsupportedFormat(
-            "The file is in an old Office format.", hint="Save it in a current format and add that."
-        )
+        raise UnsupportedFormat(_OLD_OFFICE, hint=_SAVE_AGAIN)
     return file_format
 
 

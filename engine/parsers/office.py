@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,14 @@ from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.old_office.documents import build_beside, read_texts
-from engine.parsers.formats.old_office.slides import read_comments
-from engine.parsers.formats.openxml.part_names import DOCUMENT, prepare_text, with_usual_names
+from engine.parsers.formats.old_office.slides import read_beside
+from engine.parsers.formats.openxml.part_names import (
+    DOCUMENT,
+    hide_references,
+    prepare_text,
+    show_references,
+    with_usual_names,
+)
 from engine.parsers.formats.openxml.word import read_extras
 from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
@@ -31,7 +38,7 @@ _THREADS = 2
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages by heading, else by paragraphs; notes, comments and text boxes follow.
+    """Passages by heading, else by paragraphs; notes, comments, text boxes, headers and footers follow.
 
     Raises EncryptedFile or CorruptFile.
     """
@@ -39,7 +46,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     texts = read_texts(data) if "word" in mime else {}
     blocks = [Block(text, at, at) for at, text in enumerate(texts.get("", ()), 1)] or build_blocks(result)
     passages = passages_by_section(blocks, "paragraph")
-    beside = build_beside(texts, len(passages)) or read_comments(data, len(passages))
+    beside = build_beside(texts, len(passages)) or read_beside(data, len(passages))
     return ParsedFile(name, (*passages, *beside), saved_at=modified_time(result.metadata))
 
 
@@ -62,8 +69,9 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     data = prepare_text(with_usual_names(data, DOCUMENT))
     unread = check_parts(data)
     try:
-        result = extract_document(data, mime)
-        blocks, saved = build_blocks(result), modified_time(result.metadata)
+        result = extract_document(hide_references(data), mime)
+        blocks = [replace(block, text=show_references(block.text)) for block in build_blocks(result)]
+        saved = modified_time(result.metadata)
     except CorruptFile:
         blocks, saved = [], None
     passages = passages_by_section(blocks, "paragraph")

@@ -119,6 +119,10 @@ class EngineDocuments:
         check_passages(change.upserts)
         return await self._worker.wake_after(amend_document(self._runtime, key, change))
 
+    async def retitle(self, key: str, title: str, link: str, time: datetime | None) -> bool:
+        """Give a conversation another title, link and time; returns whether there is one."""
+        return await self._ledger.documents.retitle(key, title, link, time)
+
     async def forget(self, key: str) -> bool:
         """Delete a document and the facts that only it states; returns whether it existed."""
         return await self._worker.wake_after(self._ledger.documents.delete(key))

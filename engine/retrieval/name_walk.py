@@ -100,7 +100,7 @@ class NameWalk:
         names = {span.name for span in spans}
         limit = self._options.max_titled_chunks
         entities, titled = await gather_or_cancel(
-            walks.find_named_entities(names | keywords, scope.scope_ids),
+            walks.find_named_entities(names | keywords, scope.scope_ids, scope.fact_chunks),
             walks.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks),
         )
         known = {entity.alias for entity in entities} | titled.keys()

@@ -6,7 +6,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from engine.retrieval.ranking.passages import RatedChunk, rate_passages
+from engine.retrieval.ranking.passages import RatedChunk, find_named, rate_passages
+from engine.retrieval.writers import hides_authors
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
@@ -39,7 +40,14 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
         )
         for rank, text in ranked
     ]
-    return rate_passages(rated, searcher.runtime.options.ranking)
+    return rate_passages(rated, searcher.runtime.options.ranking, _list_named(searcher, hits, texts))
+
+
+def _list_named(searcher: Searcher, hits: SearchHits, texts: Sequence[ChunkText]) -> frozenset[str]:
+    """The authors whom the question names; nobody where messages are not searched by who wrote them."""
+    named = find_named(hits.query.question, {piece.author for text in texts for piece in text.pieces})
+    hidden = searcher.runtime.options.spaces_without_authors
+    return frozenset() if named and hides_authors(searcher.question.scope, hidden) else named
 
 
 async def _list_whole(searcher: Searcher, ids: list[int]) -> list[int]:

@@ -13,6 +13,7 @@ import structlog
 from engine.errors import ModelError
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
+from engine.retrieval.graph.past_profiles import PastProfiles
 from engine.retrieval.graph.provenance import ProvenanceLoader
 from engine.retrieval.graph.subgraph import SubgraphLoader
 from engine.retrieval.name_walk import NameWalk
@@ -124,7 +125,7 @@ class Retriever:
     ) -> RetrievalResult:
         """The context of a question; awaiting `query` gives the stand-alone question and its keywords."""
         # 1. Resolve the scope and the filters to ids.
-        searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch(self.runtime.clock))
+        searcher = await self._build_searcher(question, meter)
         # 2. Search: the vector leg (chunks), the local leg (entities first) and the global leg (relations first).
         hits = await self._search(searcher, query, meter)
         # 3. Load the entities and relations of both legs of the graph, merged.
@@ -239,8 +240,11 @@ class Retriever:
         loader = ProvenanceLoader(await self._build_searcher(Question(name, scope, mode="local")), limit)
         return await (loader.load_relation(name, other) if other else loader.load_entity(name))
 
-    async def _build_searcher(self, question: Question) -> Searcher:
-        return Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch(self.runtime.clock))
+    async def _build_searcher(self, question: Question, meter: UsageMeter | None = None) -> Searcher:
+        """The searches of a question; `meter`: of a question that is asked."""
+        scope = await self._resolve_scope(question)
+        past = PastProfiles(self.runtime, scope, meter) if meter is not None and question.filters.as_of else None
+        return Searcher(self.runtime, question, scope, Stopwatch(self.runtime.clock), past)
 
 
 def _spread(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from engine.retrieval.ranking.relations import RankedRelation, rank_relations
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
+from engine.storage.vectors.base import VectorHit
 from engine.text.names import normalize_name
 from engine.text.similarity import SimilarityScale
 
@@ -20,17 +21,19 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.models import Question, SearchQuery
+    from engine.retrieval.graph.past_profiles import PastProfiles
     from engine.retrieval.ranking.pagerank import GraphNode
     from engine.runtime import Runtime
     from engine.scheduling.stopwatch import Stopwatch
     from engine.storage.ledger.records import (
         ChunkFilter,
         EntityRecord,
+        ProfileKind,
         RelationRecord,
         ResolvedFilters,
         ScopeIds,
     )
-    from engine.storage.vectors.base import VectorHit, VectorTable
+    from engine.storage.vectors.base import VectorTable
 
 Result = TypeVar("Result")
 Node = TypeVar("Node", bound="GraphNode")
@@ -39,11 +42,9 @@ Node = TypeVar("Node", bound="GraphNode")
 MAX_ROW_FACTOR = 64  # rows fetched per id wanted, at most
 ROW_GROWTH = 8  # factor between two fetches; large, because another fetch costs more than many more rows
 MAX_FILTERED_ROWS, FILTERED_ROW_GROWTH = 4096, 4  # for a question with filters; the first is a number of rows
-KINDS_BY_TABLE: Mapping[VectorTable, KeyKind] = {
-    "chunks": KeyKind.CHUNK,
-    "entities": KeyKind.NAME,
-    "relations": KeyKind.PAIR,
-}
+MAX_COMPARED = 256  # entities, and relations, that a search as of a day compares by what was stated of them then
+PROFILE_KINDS: Mapping[VectorTable, ProfileKind] = {"entities": KeyKind.NAME, "relations": KeyKind.PAIR}
+KINDS_BY_TABLE: Mapping[VectorTable, KeyKind] = {"chunks": KeyKind.CHUNK, **PROFILE_KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,9 @@ class SearchScope:
         return None if self.scope_ids.rooms else self.scope_ids.spaces
 
     def count_chunks(self) -> int:
-        """The number of chunks in the scope's spaces."""
+        """The number of chunks in the scope's spaces; as of a day that of those until then, if they are few."""
+        if (past := self.fact_chunks) is not None and past.is_past and past.ids is not None:
+            return len(past.ids)
         return sum(self.populations["chunks"].get(space, 0) for space in self.scope_ids.spaces)
 
     def build_vector_filter(self, table: VectorTable) -> vector_store.VectorFilter:
@@ -166,6 +169,7 @@ class Searcher:
     question: Question
     scope: SearchScope
     stopwatch: Stopwatch
+    past: PastProfiles | None = None  # of a question as of a day
 
     async def search_vectors(
         self, table: VectorTable, vectors: QueryVectors, part: QueryPart, count: int
@@ -175,6 +179,8 @@ class Searcher:
         Vectors by a former embedder are searched first: whatever is made again meanwhile is then found twice at worst.
         """
         query = VectorQuery(table, vectors.find_part(part), count, vectors.scale)
+        if self.past is not None and table != "chunks":
+            return (await self._search_past(self.past, query))[:count]
         hits: dict[int, VectorHit] = {}
         if (former := vectors.former) is not None:
             earlier = replace(query, vector=former.vectors.find_part(part), scale=former.vectors.scale)
@@ -187,11 +193,29 @@ class Searcher:
         self, table: VectorTable, ids: Sequence[int], vectors: QueryVectors, spaces: Collection[int] | None
     ) -> dict[int, list[float]]:
         """The similarity of the question to each vector of these rows, by id; `spaces`: as of `VectorStore.fetch`."""
+        if self.past is not None and table != "chunks":
+            kind = PROFILE_KINDS[table]
+            similar = await self.past.measure(kind, ids, vectors.question, vectors.scale)
+            return {id_: [value] for id_, value in similar.items()}
         found, stores = dict[int, list[float]](), [(self.runtime.vectors, vectors)]
         for store, query in ([vectors.former] if vectors.former else []) + stores:
             rows = await self.stopwatch.measure(f"fetch {table}", store.fetch(table, ids, spaces))
             found |= {id_: query.find_similarities(parts) for id_, parts in rows.items()}
         return found
+
+    async def _search_past(self, past: PastProfiles, query: VectorQuery) -> list[VectorHit]:
+        """The keys of a table by what was stated of them until the day of the question, best first.
+
+        Of many, those are compared that are nearest by what is stated today.
+        """
+        kind = PROFILE_KINDS[query.table]
+        listed = self.scope.filters.listed_ids(kind) if self.scope.filters else None
+        ids: Collection[int] = listed or ()
+        if listed is None or len(listed) > MAX_COMPARED:
+            ids = [hit.id for hit in await self._search_store(self.runtime.vectors, replace(query, count=MAX_COMPARED))]
+        similar = await past.measure(kind, ids, query.vector, query.scale)
+        hits = [VectorHit(id_, 0, value) for id_, value in similar.items() if value >= self.question.threshold]
+        return await self._sort_hits(kind, sorted(hits, key=lambda hit: -hit.similarity))
 
     async def _search_store(self, store: vector_store.VectorStore, query: VectorQuery) -> list[VectorHit]:
         """The best vector of each id in one store, best first."""
@@ -340,9 +364,20 @@ class Searcher:
     async def load_entities(self, profiles: ProfileCache, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in profiles.entities]
         if missing:
-            profiles.entities.update(await self.runtime.ledger.search.load_entities(missing, self.scope.scope_ids))
+            found = await self.runtime.ledger.search.load_entities(missing, self.scope.scope_ids)
+            if self.past is not None:
+                stated = await self.runtime.ledger.walks.count_stated(found, self.scope.fact_chunks)
+                found |= {
+                    id_: replace(found[id_], mentions=count.mentions, degree=count.degree)
+                    for id_, count in stated.items()
+                }
+            profiles.entities.update(found)
 
     async def load_relations(self, profiles: ProfileCache, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in profiles.relations]
         if missing:
-            profiles.relations.update(await self.runtime.ledger.search.load_relations(missing, self.scope.scope_ids))
+            found = await self.runtime.ledger.search.load_relations(missing, self.scope.scope_ids)
+            if self.past is not None:
+                weights = await self.runtime.ledger.walks.weigh_stated(found, self.scope.fact_chunks)
+                found |= {id_: replace(found[id_], weight=weight) for id_, weight in weights.items()}
+            profiles.relations.update(found)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from engine.knowledge import merge
 from engine.knowledge.summary_plan import SEPARATOR, join_newest
 from engine.models import ContextRelation
-from engine.storage.ledger.records import KeyKind
+from engine.projection.embedding_text import entity_text, relation_text
+from engine.storage.ledger.records import KeyKind, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -82,6 +83,43 @@ class ViewLoader:
         facts = await self._load_facts(KeyKind.PAIR, (id_ for group in groups.values() for id_ in group))
         views = (self._build_relation(ends, group, facts) for ends, group in groups.items())
         return [view for view in views if view is not None]
+
+    async def load_embedded_texts(self, kind: ProfileKind) -> dict[int, str]:
+        """The text that is embedded of each cached key, by what the question may see; none without visible facts."""
+        entities, relations = self.profile_cache.entities, self.profile_cache.relations
+        facts = await self._load_facts(kind, entities if kind == KeyKind.NAME else relations)
+        if kind == KeyKind.NAME:
+            names = {id_: self._merge_entity(found, facts.get(id_)) for id_, found in entities.items()}
+            return {
+                id_: entity_text(Profile(id_, entities[id_].space, part[0].name, part[1], part[0].mentions))
+                for id_, part in names.items()
+                if part is not None
+            }
+        pairs = {id_: self._merge_relation(found, facts.get(id_)) for id_, found in relations.items()}
+        return {
+            id_: self._relation_text(relations[id_], part[0].keywords, part[1])
+            for id_, part in pairs.items()
+            if part is not None
+        }
+
+    def list_present_texts(self, kind: ProfileKind) -> dict[int, str]:
+        """The text that is embedded of each cached key whose profile is up to date."""
+        if kind == KeyKind.NAME:
+            return {
+                found.id: entity_text(Profile(found.id, found.space, found.name, found.description, found.mentions))
+                for found in self.profile_cache.entities.values()
+                if not found.is_stale
+            }
+        return {
+            found.id: self._relation_text(found, found.keywords, found.description)
+            for found in self.profile_cache.relations.values()
+            if not found.is_stale
+        }
+
+    def _relation_text(self, found: RelationRecord, keywords: str, description: str) -> str:
+        names = {id_: entity.name for id_, entity in self.profile_cache.entities.items()}
+        profile = Profile(found.id, found.space, keywords, description, found.weight, ends=found.ends)
+        return relation_text(profile, names)
 
     def _canonical(self, id_: int) -> str:
         found = self.profile_cache.entities.get(id_)

@@ -6,22 +6,19 @@ Days begin at midnight in the time zone of `now`: that of the person who asks. T
 from __future__ import annotations
 
 from calendar import isleap, monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
+from engine.text.languages.distances import read_count, translate_ago
 from engine.text.overviews.words import GERMAN
-from engine.text.word_lists import word_set
+from engine.text.word_lists import index_words, split_phrases, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def _index_words(*rows: str) -> dict[str, int]:
-    return {word: number for row in rows for number, words in enumerate(row.split()) for word in words.split("/")}
-
-
-WEEKDAYS = _index_words(
+WEEKDAYS = index_words(
     "monday/mon tuesday/tue wednesday/wed thursday/thu friday/fri saturday/sat sunday/sun",
     "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
@@ -29,7 +26,7 @@ WEEKDAYS = _index_words(
     "月曜/月曜日 火曜/火曜日 水曜/水曜日 木曜/木曜日 金曜/金曜日 土曜/土曜日 日曜/日曜日",
     "segunda/segunda-feira terça/terça-feira quarta/quarta-feira quinta/quinta-feira sexta/sexta-feira sábado domingo",
 )
-MONTHS = _index_words(
+MONTHS = index_words(
     "january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sep october/oct"
     " november/nov december/dec",
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -58,17 +55,11 @@ _UNITS = {
         timedelta(days=365),
     ),
 }
-_NUMBERS = _index_words(
-    "zero a/an/one two three four five six seven eight nine ten eleven twelve",
-    "null ein/einem/einer zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-    "cero un/una/uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
-    "zéro un/une deux trois quatre cinq six sept huit neuf dix onze douze",
-    "zero um/uma dois/duas três quatro cinco seis sete oito nove dez onze doze",
-)
 _AGO = word_set("ago atrás")
 # In Spanish and Portuguese also with `_AGO` behind it: "há 3 dias atrás".
 _BEFORE_AGO = (("vor",), ("hace",), ("há",), ("faz",), ("il", "y", "a"))
 _SINCE_AGO = (("seit",), ("depuis",))  # "seit drei Tagen": until now
+_TWO_DAYS_BACK = split_phrases("day before yesterday, antes de ayer, antes de ontem")
 # One word for a week, month or year, which other languages name by two.
 _UNSPACED = {
     "先週": ("last", "week"),
@@ -86,8 +77,11 @@ _BEFORE = word_set("pasada pasado dernière dernier passada passado")
 _THIS = word_set("this diese diesen dieser dieses esta este cette ce cet nesta neste")
 _SINCE = word_set("since seit desde depuis from ab after nach")
 _UNTIL = word_set("until till to bis hasta")
+_PRECEDING = word_set("before antes avant vor")  # "before Monday", "antes del lunes"
 _AROUND = word_set("in on during im am en el la le of the der die den du em na no")
 _LEADING = _AROUND | _SINCE | word_set("dem les o a os as")  # before a time that is all there is
+# Between a word such as "since" and its time.
+_BETWEEN = _AROUND | word_set("dem les de del do da du d")
 _OF = word_set("de of d")  # between a day, its month and its year
 _WEEKEND = word_set("weekend wochenende week-end")
 _PARTS = word_set(
@@ -96,7 +90,6 @@ _PARTS = word_set(
 _WEEK, _MONTH, _DAY = timedelta(weeks=1), timedelta(days=30), timedelta(days=1)
 _LEAP_YEARS = 8  # within which every day of a year exists once
 _SHORT = 4  # digits of a year
-_LONG = 8  # digits of a number
 _MOST_AGO = timedelta(days=365_000)
 
 
@@ -126,7 +119,9 @@ def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list
             continue
         first, last = found
         before = _pop_bound_word(rest)
-        if before in _UNTIL:
+        if before in _PRECEDING:
+            until = _precede(first)
+        elif before in _UNTIL:
             until = last
         elif before in _SINCE:
             since, until = first, None
@@ -172,34 +167,60 @@ def _to_utc(instant: datetime) -> datetime:
         return datetime.min.replace(tzinfo=UTC) if instant.year == 1 else datetime.max.replace(tzinfo=UTC)
 
 
+def _precede(instant: datetime) -> datetime:
+    """The moment before a time, or the first one of the calendar."""
+    return instant - timedelta(microseconds=1) if instant > datetime.min.replace(tzinfo=instant.tzinfo) else instant
+
+
 def _pop_bound_word(rest: list[str]) -> str:
     """Remove the words before a time, such as "since the"; returns the one that bounds it, such as "since"."""
-    while rest and rest[-1] in _AROUND | {"dem", "den", "les"} and len(rest) > 1 and rest[-2] in _SINCE | _UNTIL:
-        rest.pop()
-    if rest and rest[-1] in _SINCE | _UNTIL:
-        return rest.pop()
+    at = len(rest)
+    while at and rest[at - 1] in _BETWEEN:
+        at -= 1
+    if at and rest[at - 1] in _SINCE | _UNTIL | _PRECEDING:
+        bound = rest[at - 1]
+        del rest[at - 1 :]
+        return bound
     while rest and rest[-1] in _AROUND:
         rest.pop()
     return ""
 
 
 def find_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime] | None:
-    """The number of lower-case words at the beginning such as "three weeks ago", and the day or hour that they name."""
+    """The number of lower-case words at the beginning such as "three weeks ago", and the day or hour that they name.
+
+    Of "a few weeks ago" the latest that is meant.
+    """
     found = _read_ago(words, now.replace(minute=0, second=0, microsecond=0))
-    return (found[0], found[1]) if found else None
+    return (found.length, found.latest) if found else None
 
 
-def _read_ago(words: Sequence[str], now: datetime) -> tuple[int, datetime, timedelta] | None:
-    """The number of words that name a time by its distance, the same time so long ago, and the unit."""
+@dataclass(frozen=True, slots=True)
+class _Ago:
+    """Words that name a time by its distance: their number, the same time so long ago, and the unit.
+
+    `earliest` is before `latest` if the words are vague: "a few days ago".
+    """
+
+    length: int
+    earliest: datetime
+    latest: datetime
+    unit: timedelta
+
+
+def _read_ago(words: Sequence[str], now: datetime) -> _Ago | None:
+    """The time that words name by its distance, such as "three weeks ago", "vor ein paar Tagen" or "3日前"."""
+    if words and (translated := translate_ago(words[0])) != words[0]:
+        found = _read_ago(translated.split(), now)
+        return replace(found, length=1) if found else None
     before = next((phrase for phrase in (*_BEFORE_AGO, *_SINCE_AGO) if tuple(words[: len(phrase)]) == phrase), ())
-    at = len(before)
-    number, unit, after = [*words[at : at + 3], "", "", ""][:3]
-    if unit not in _UNITS or not (before or after in _AGO) or not (number in _NUMBERS or number.isdecimal()):
+    used, counts = read_count(words[len(before) :])
+    at = len(before) + used
+    unit, after = [*words[at : at + 2], "", ""][:2]
+    if not counts or unit not in _UNITS or not (before or after in _AGO) or counts[1] > _MOST_AGO // _UNITS[unit]:
         return None
-    count = _NUMBERS[number] if number in _NUMBERS else int(number[:_LONG])
-    if count > _MOST_AGO // _UNITS[unit]:
-        return None
-    return at + 2 + (after in _AGO), _go_back_units(now, count, _UNITS[unit]), _UNITS[unit]
+    latest, earliest = (_go_back_units(now, count, _UNITS[unit]) for count in counts)
+    return _Ago(at + 1 + (after in _AGO), earliest, latest, _UNITS[unit])
 
 
 def _go_back_units(now: datetime, count: int, unit: timedelta) -> datetime:
@@ -214,23 +235,35 @@ def _go_back_units(now: datetime, count: int, unit: timedelta) -> datetime:
 
 def _parse_ago(words: Sequence[str], now: datetime) -> tuple[int, tuple[datetime, datetime]] | None:
     """The number of words such as "three weeks ago", and the ends of that hour, day, calendar week, month or year."""
+    if tuple(words[:3]) in _TWO_DAYS_BACK:
+        return 3, _day_range(_start_of_unit(now, _DAY) - 2 * _DAY)
     found = _read_ago(words, now)
     if found is None:
         return None
-    length, then, unit = found
-    start = then.replace(minute=0, second=0, microsecond=0)
+    start = _start_of_unit(found.earliest, found.unit)
+    if tuple(words[:1]) in _SINCE_AGO:
+        return found.length, (start, now)
+    return found.length, (start, _end_of_unit(_start_of_unit(found.latest, found.unit), found.unit))
+
+
+def _start_of_unit(instant: datetime, unit: timedelta) -> datetime:
+    """The first moment of the hour, day, calendar week, month or year that contains a time."""
+    start = instant.replace(minute=0, second=0, microsecond=0)
     if unit >= _DAY:
         start = start.replace(hour=0)
     if unit == _WEEK:
-        start -= start.weekday() * _DAY
-    elif unit > _WEEK:
-        start = start.replace(day=1) if unit == _MONTH else start.replace(month=1, day=1)
-    if tuple(words[:1]) in _SINCE_AGO:
-        return length, (start, now)
+        return start - start.weekday() * _DAY
+    if unit > _WEEK:
+        return start.replace(day=1) if unit == _MONTH else start.replace(month=1, day=1)
+    return start
+
+
+def _end_of_unit(start: datetime, unit: timedelta) -> datetime:
+    """The last moment of the hour, day, calendar week, month or year that begins at a time."""
     if unit < _DAY:
-        return length, (start, _go_back(start, -unit) - timedelta(microseconds=1))
+        return _go_back(start, -unit) - timedelta(microseconds=1)
     days = monthrange(start.year, start.month)[1] if unit == _MONTH else 366 if isleap(start.year) else 365
-    return length, (start, start + (unit if unit <= _WEEK else days * _DAY) - timedelta(microseconds=1))
+    return start + (unit if unit <= _WEEK else days * _DAY) - timedelta(microseconds=1)
 
 
 def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:

@@ -8,6 +8,16 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def split_phrases(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each phrase between the commas of a text."""
+    return tuple(tuple(phrase.split()) for phrase in text.split(","))
+
+
+def index_words(*rows: str) -> dict[str, int]:
+    """The number of each word in its row; words that are divided by a slash have the same one."""
+    return {word: number for row in rows for number, words in enumerate(row.split()) for word in words.split("/")}
+
+
 # Function words in English and, if they are not English words too, in German, French, Spanish and Italian.
 STOP_WORDS = word_set(
     """

@@ -133,7 +133,7 @@ def test_a_mattermost_export_is_imported_once_with_what_is_new_and_searched_in_t
     assert "says itself who reads" in run(home, "import", "slack", str(export), "--into", "discord:7").stderr
     moved: dict[str, Any] = json.loads(read(home, *words, "--into", "slack:T1", "--json"))
     assert moved["omissions"] == [["closed channels that --channel-map does not name", 1]]
-    assert moved["readers"].startswith("Who can find it: every full member of slack:T1 what is in 1 open channel, and")
+    assert moved["readers"].startswith("Every full member of slack:T1 can find what is in 1 open channel. Whoever")
     assert "bricks" in read(home, "ask", "--space", "slack:T1:open", "What does the kiln Vesta fire?")
     assert "Vesta" not in read(home, "ask", "--space", "slack:T1:open", "Where is the key?").replace("bricks", "")
 

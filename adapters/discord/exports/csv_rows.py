@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from adapters.discord.exports.identity import attachment_at, invent_id, type_of
-from adapters.discord.exports.times import parse_time, snowflake_at
+from adapters.discord.exports.times import IdMaker, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 MAX_CELL = 1_000_000  # characters
 
 
-def read_payloads(
-    open_lines: Callable[[], Iterable[str]], first: int, slashed: tuple[str, ...]
-) -> Iterator[Mapping[str, Any]]:
+def read_payloads(open_lines: Callable[[], Iterable[str]], slashed: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
     """The messages; one that cannot be read is an object that says its `line` alone, so that it is named.
 
-    `first`: the position of the first one in its channel. `slashed`: the formats of dates with slashes.
+    `slashed`: the formats of dates with slashes.
     """
-    for number, (row, line) in enumerate(_read_rows(open_lines()), first):
+    ids = IdMaker()
+    for row, line in _read_rows(open_lines()):
         try:
-            yield _build(row, number, slashed)
+            yield _build(row, ids, slashed)
         except ValueError:
             yield {"line": line}
 
@@ -57,16 +56,17 @@ def _read_rows(lines: Iterable[str]) -> Iterator[tuple[Mapping[str, str | None],
         yield row, at
 
 
-def _build(row: Mapping[str, str | None], number: int, slashed: tuple[str, ...]) -> Mapping[str, Any]:
+def _build(row: Mapping[str, str | None], ids: IdMaker, slashed: tuple[str, ...]) -> Mapping[str, Any]:
     """A message as in JSON. Raises ValueError."""
     time, author = parse_time(row.get("Date") or "", slashed), row.get("Author") or ""
+    person = row.get("AuthorID") or invent_id(author)
     addresses = [address for address in (row.get("Attachments") or "").split(",") if address]
     content = row.get("Content") or ""
     return {
-        "id": snowflake_at(time, number),
+        "id": ids.make(time, person, content),
         "timestamp": time.isoformat(),
         "type": type_of(content, addresses),
         "content": content,
-        "author": {"id": row.get("AuthorID") or invent_id(author), "name": author},
+        "author": {"id": person, "name": author},
         "attachments": list(map(attachment_at, addresses)),
     }

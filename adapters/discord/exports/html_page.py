@@ -115,8 +115,7 @@ def _find_role(classes: str) -> str:
 
 def read_payloads(
     open_chunks: Callable[[], Iterable[str]],
-    first: int,  # noqa: ARG001 - messages have ids
-    slashed: tuple[str, ...],  # noqa: ARG001
+    slashed: tuple[str, ...],  # noqa: ARG001 - messages have ids
 ) -> Iterator[Mapping[str, Any]]:
     """The messages of a page that is read in pieces."""
     return ChatPage().read(open_chunks())

@@ -16,7 +16,6 @@ CHANNEL_NAME = re.compile(r"(?P<path>.*) \[(?P<id>\d{1,20})\].*", re.DOTALL)
 CHANNEL_ID = re.compile(r"\d{15,20}")  # as the whole name of a file
 PART = re.compile(r"(?P<stem>.*) \[part (?P<number>\d{1,4})\]", re.DOTALL)  # as exports of many messages are divided
 NUMBER = re.compile(r"\d{1,4}")
-PART_POSITIONS = 1 << 16  # between the first messages of two parts, so that their ids differ
 MIN_DIGITS = 5  # of an id in the name of a file that does not prove by its content what it is
 CONTENT = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?:\"?AuthorID\"?[,;]\"?Author\b|={62}\r?\nGuild: )|class=\"?chatlog__message"

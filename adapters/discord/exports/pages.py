@@ -26,7 +26,7 @@ class PageReader(NamedTuple):
     whether messages have their own ids.
     """
 
-    read_payloads: Callable[[Callable[[], Iterable[str]], int, tuple[str, ...]], Iterator[Mapping[str, Any]]]
+    read_payloads: Callable[[Callable[[], Iterable[str]], tuple[str, ...]], Iterator[Mapping[str, Any]]]
     read_times: Callable[[Iterable[str]], Iterable[str]]
     has_ids: bool = False
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from adapters.discord.exports.identity import attachment_at, invent_id, type_of
-from adapters.discord.exports.times import parse_time, snowflake_at
+from adapters.discord.exports.times import IdMaker, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,17 +26,14 @@ def read_times(lines: Iterable[str]) -> Iterator[str]:
     return (match["time"] for match in map(HEAD.match, lines) if match)
 
 
-def read_payloads(
-    open_lines: Callable[[], Iterable[str]], first: int, slashed: tuple[str, ...]
-) -> Iterator[Mapping[str, Any]]:
+def read_payloads(open_lines: Callable[[], Iterable[str]], slashed: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
     """The messages as in JSON. What is before the first and after the last one is between rules, and left out.
 
-    `first`: the position of the first one in its channel. `slashed`: the formats of dates with slashes. A message
-    whose time cannot be read is an empty object.
+    `slashed`: the formats of dates with slashes. A message whose time cannot be read is an empty object.
     """
     head: tuple[datetime, str] | None = None
     body: list[str] = [""]
-    number, form = first, ""
+    ids, form = IdMaker(), ""
     for line in (text.rstrip("\r\n") for text in open_lines()):
         is_apart = body[-1:] == [""]  # as each head is
         begun, shown = _read_head(line, slashed) if is_apart else None, _form_of(line)
@@ -46,13 +43,12 @@ def read_payloads(
             body.append(line)
             continue
         if head is not None:
-            yield _build(head, body, number)
-            number += 1
+            yield _build(head, body, ids)
         if is_unreadable:
             yield {}
         head, body = begun, []
     if head is not None:
-        yield _build(head, _without_end(body), number)
+        yield _build(head, _without_end(body), ids)
 
 
 def _form_of(line: str) -> str:
@@ -76,7 +72,7 @@ def _read_head(line: str, slashed: tuple[str, ...]) -> tuple[datetime, str] | No
         return None
 
 
-def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapping[str, Any]:
+def _build(head: tuple[datetime, str], body: Iterable[str], ids: IdMaker) -> Mapping[str, Any]:
     """A message as in JSON, with the sections below its words."""
     time, author = head
     words, addresses, section = list[str](), list[str](), ""
@@ -89,7 +85,7 @@ def _build(head: tuple[datetime, str], body: Iterable[str], number: int) -> Mapp
             words.append(line)
     content = "\n".join(words).strip()
     return {
-        "id": snowflake_at(time, number),
+        "id": ids.make(time, author, content),
         "timestamp": time.isoformat(),
         "type": type_of(content, addresses),
         "content": content,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import InvalidDocument
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 DISCORD_EPOCH = 1_420_070_400_000  # milliseconds since 1970
-SEQUENCE_BITS = 22
+SEQUENCE_BITS, WORD_BITS = 22, 14  # those after the time, and the last of them
 # With AM and PM, and without.
 MONTH_FIRST, DAY_FIRST = ("%m/%d/%Y %I:%M %p", "%m/%d/%Y %H:%M"), ("%d/%m/%Y %I:%M %p", "%d/%m/%Y %H:%M")
 USUAL = (MONTH_FIRST[0], DAY_FIRST[1])
@@ -84,10 +85,30 @@ def count_votes(times: Iterable[str]) -> tuple[Votes, Votes]:
     return Votes(dates[0], days[0]), Votes(dates[1], days[1])
 
 
-def snowflake_at(time: datetime, sequence: int) -> str:
-    """The id of the message with this position in its file, posted at a time."""
-    milliseconds = max(0, int(time.timestamp() * 1000) - DISCORD_EPOCH)
-    return str((milliseconds << SEQUENCE_BITS) + sequence % (1 << SEQUENCE_BITS))
+class IdMaker:
+    """Makes ids for the messages of a file that have none: the same ones in all exports of a channel.
+
+    An id holds the time, the position among the messages with this time, and, where the time has no fractions of a
+    second and an export can begin between two messages with the same one, some bits of the author and the words.
+    """
+
+    def __init__(self) -> None:
+        self._last: datetime | None = None
+        self._position = 0
+
+    def make(self, time: datetime, author: str, content: str) -> str:
+        """The id of the next message."""
+        self._position = self._position + 1 if time == self._last else 0
+        self._last = time
+        milliseconds = max(0, int(time.timestamp() * 1000) - DISCORD_EPOCH)
+        position = min(self._position, (1 << SEQUENCE_BITS - WORD_BITS) - 1)
+        words = 0 if time.microsecond else hash_words(author, content) % (1 << WORD_BITS)
+        return str((((milliseconds << SEQUENCE_BITS - WORD_BITS) + position) << WORD_BITS) + words)
+
+
+def hash_words(author: str, content: str) -> int:
+    """A number for the words of an author that is always the same."""
+    return int.from_bytes(sha256(f"{author}\n{content}".encode("utf-8", "replace")).digest()[:8], "big")
 
 
 def time_of_snowflake(id_: str) -> datetime:

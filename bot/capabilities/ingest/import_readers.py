@@ -1,4 +1,4 @@
-"""Who will find what an import brings, in one sentence for whoever imports it. Pure."""
+"""Who will find what an import brings, in words for whoever imports it. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.models import Channel
 
-TERMINAL_ALONE = "Only whoever uses this terminal can find them: no platform can be asked who else may read them."
-UNTIL_ADDED = "what is in a channel that the bot is not in stays closed until somebody adds it there"
+TERMINAL_ALONE = "Only whoever uses this terminal can find this: no platform says who else may read it."
+TERMINAL_TOO = "Whoever uses this terminal can find all of it."
+UNTIL_ADDED = "A channel that the bot is not in stays closed until somebody adds it there."
 
 
 def describe_import_readers(
@@ -27,25 +28,24 @@ def describe_import_readers(
     direct = [channel for channel in rest if channel.kind == "direct"]
     is_open = [channel for channel in rest if channel.kind == "open" and not channel.shared]
     closed = [channel for channel in rest if channel not in is_open and channel not in direct]
-    everyone = f"every full member of {_name_workspaces(channels, destination)}"
-    parts = [f"{everyone} {_count(is_open, 'open channel')}"] if is_open else []
+    everyone = f"Every full member of {_name_workspaces(channels, destination)}"
+    said = [f"{everyone} can find what is in {pluralize(len(is_open), 'open channel')}."] if is_open else []
     if destination is not None:
-        parts += [_name_mapped(channel, destination) for channel in mapped]
-        return f"{_join(parts)}; {_describe_left_out(len(closed) + len(direct))}."
-    parts += [f"only its own members {_count(closed, 'other channel')}"] if closed else []
-    parts += [f"only the people in it {_count(direct, 'direct conversation')}"] if direct else []
-    return f"{_join(parts)}; {UNTIL_ADDED}."
+        said += [_name_mapped(channel, destination) for channel in mapped]
+        said += [TERMINAL_TOO, *_describe_left_out(len(closed) + len(direct))]
+        return " ".join(said)
+    said += [f"Only their own members can find what is in {pluralize(len(closed), 'other channel')}."] if closed else []
+    conversations = pluralize(len(direct), "direct conversation")
+    said += [f"Only the people in it can find what is in {conversations}."] if len(direct) == 1 else []
+    said += [f"Only the people in each can find what is in {conversations}."] if len(direct) > 1 else []
+    return " ".join([*said, TERMINAL_TOO, UNTIL_ADDED])
 
 
-def _join(parts: Sequence[str]) -> str:
-    return f"Who can find it: {', '.join([*parts, 'and whoever uses this terminal all of it'])}"
-
-
-def _describe_left_out(count: int) -> str:
+def _describe_left_out(count: int) -> list[str]:
     if not count:
-        return "nothing is left out"
+        return []
     verb = "is" if count == 1 else "are"
-    return f"{pluralize(count, 'channel')} without readers there {verb} left out (--channel-map names them)"
+    return [f"{pluralize(count, 'channel')} without readers there {verb} left out (--channel-map names them)."]
 
 
 def _name_workspaces(channels: Sequence[Channel], destination: ImportDestination | None) -> str:
@@ -56,8 +56,4 @@ def _name_workspaces(channels: Sequence[Channel], destination: ImportDestination
 
 def _name_mapped(channel: Channel, destination: ImportDestination) -> str:
     target = destination.find_channel(channel)
-    return f"everyone in {target.channel if target else ''} what is in #{channel.name.removeprefix('#')}"
-
-
-def _count(channels: Sequence[Channel], noun: str) -> str:
-    return f"what is in {pluralize(len(channels), noun)}"
+    return f"Everyone in {target.channel if target else ''} can find what is in #{channel.name.removeprefix('#')}."

@@ -143,7 +143,7 @@ class SourceService:
     async def describe_audience(self, record: SourceRecord, count: int) -> str:
         """Who will find how much, as a sentence in the active language."""
         counted = count_nouns(load_source_kind(record.kind).noun, count)
-        return gettext("{readers} can find what is in {address}: {count}.").format(
+        return gettext("{readers} can find what is in {address} ({count}).").format(
             readers=await self.describe_readers(record), address=record.address, count=counted
         )
 

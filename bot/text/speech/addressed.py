@@ -1,17 +1,15 @@
 """Decide what a message that addresses the bot is: something to answer, or something that it is told.
 
-Pure, but for reading once what was learned (`kinds.weights`, `kinds.passing`).
+Pure, but for reading once what was learned (`kinds.weights`, `kinds.passing`). The first rule decides that applies:
 
-The first rule decides that applies:
-
-1. It asks about the bot itself ("what can you do?"), greets it, or only calls it: introduction.
+1. It asks about the bot itself, greets it, or only calls it: introduction.
 2. Nothing but thanks or praise: thanks. If it goes on to ask ("thanks but who pays"): question.
 3. It copies the bot in ("cc @bot"): statement if it says something, else aside.
 4. What was learned from examples finds that it speaks of the bot to others ("just ask @bot"): aside.
 5. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
-6. What was learned from examples decides whether it is a question, a statement, thanks or an introduction, by the
-   words, their order, and what the rules of this module find: a request, a fragment that reports ("moved to Thursday").
-   The rules decide what it leaves open, and Chinese. A sentence with a question mark is never a statement.
+6. Its grammar shows that it asks, tells or closes a matter (`kinds.constructions`): question, statement, thanks.
+7. What was learned from examples decides, by the words, their order, and what the rules of this module find. These
+   rules decide what it leaves open, and Chinese. A sentence with a question mark is never a statement.
 """
 
 from __future__ import annotations
@@ -25,11 +23,12 @@ from bot.text.speech import fragments, phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
+from bot.text.speech.kinds.constructions import read_construction
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.verb_first import read_verb_first
 from bot.text.speech.kinds.weights import asks_behind_call, classify
-from bot.text.speech.mentions import MENTION, strip_copying, strip_mention, without_copy
+from bot.text.speech.mentions import MENTION, is_called, strip_copying, strip_mention, without_copy
 from bot.text.speech.question_rules import asks_on, is_question_sentence, is_small_talk
 from bot.text.speech.unspaced_questions import is_unlearned, is_unspaced, names_value, states_unspaced
 
@@ -179,7 +178,8 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
         return "question" if called == "thanks" and asks_on(without) else called
     if not is_direct and (said := without_copy(text)) is not None:
         return "statement" if said and _classify_said(_without_mentions(said)) == "statement" else "aside"
-    return "aside" if without and not is_direct and mentions_in_passing(text) else _classify_said(without)
+    passes = bool(without) and not is_direct and mentions_in_passing(text)
+    return "aside" if passes and not (is_called(text) and read_construction(without)) else _classify_said(without)
 
 
 def _classify_said(without: str) -> Speech:
@@ -192,6 +192,8 @@ def _classify_said(without: str) -> Speech:
     asks = any(sentence.is_question for sentence in sentences)
     if is_told(without) and not _asks(without, sentences):
         return "statement"
+    if not asks and (shown := read_construction(without)):
+        return shown
     learned = None if is_unlearned(without) else classify(without, name_evidence(without, sentences))
     speech = learned or _decide_by_rules(without, sentences)
     asks = asks or (speech == "thanks" and asks_on(without))

@@ -44,6 +44,11 @@ def strip_mention(text: str) -> str:
     return text[found.end() :].strip() if found else text.strip()
 
 
+def is_called(text: str) -> bool:
+    """Whether a mention begins a text."""
+    return bool(_LEADING_MENTION.match(text))
+
+
 def strip_copying(text: str) -> str:
     """A message without the copying word before a mention that begins it, if it says more than that."""
     found = None if _copies_only(text) else _COPYING_AT_START.match(text)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from bot.text.format import parse_since
 from engine.errors import InvalidQuestion
-from engine.text.time_spans import parse_only_period
+from engine.text.time_spans import find_ago, parse_only_period
 
 MOMENT = timedelta(microseconds=1)
 _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
@@ -21,7 +21,8 @@ def parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None:
             following = (year + 1, 1) if not match[2] or month == 12 else (year, month + 1)
             end = datetime(*following, 1, tzinfo=now.tzinfo).astimezone(UTC)
             return datetime(year, month, 1, tzinfo=now.tzinfo).astimezone(UTC), end - MOMENT
-        named = None if value[:1].isdigit() else parse_only_period(value.casefold().split(), now)
+        words = value.casefold().split()
+        named = None if value[:1].isdigit() and not find_ago(words, now) else parse_only_period(words, now)
         if named:
             return named[0].astimezone(UTC), named[1].astimezone(UTC)
         start = parse_since(value, now)

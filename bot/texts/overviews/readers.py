@@ -29,16 +29,16 @@ IMPORTED_REASONS: dict[ReadingRule, str] = {  # the same, where the channel is n
 ONLY_YOU = N_("Only you can find this, in private answers and in direct messages with me.")
 ALL_MEMBERS = N_("Every member here can find this, and it shows in this channel's digests and catch-ups.")
 ADULT_MEMBERS = N_("Every member who can see age-restricted channels can find this.")
-SHARED_READERS = N_("Everyone in #{channel} can find this, people of other organizations included.")
+SHARED_READERS = N_("Everyone in #{channel} can find this, including people from other organizations.")
 ONLY_MEMBERS = N_("Only the {members} of #{channel} can find this, also in digests and catch-ups.")
 CHANNEL_READERS = N_("Everyone who can read this channel can find this, also in digests and catch-ups.")
 ReaderKind = Literal["own", "terminal", "workspace", "guests", "adult", "shared", "people"]
 REACH: dict[ReaderKind, str] = {  # who can find something, whether it is shared yet or not
     "own": ONLY_YOU,
     "workspace": N_("Every full member of this workspace can find this."),
-    "guests": N_("Every full member of this workspace can find this, and the guests of {channels}."),
+    "guests": N_("Every full member of this workspace and the guests in {channels} can find this."),
     "adult": N_("Every full member who can see age-restricted channels can find this."),
-    "shared": N_("Only the people in {channels} can find this, people of other organizations included."),
+    "shared": N_("Only the people in {channels} can find this, including those from other organizations."),
     "people": N_("Only people who can read {channels} can find this."),
 }
 SourceAudience = Literal["terminal", "workspace", "open", "adult", "shared", "members", "unknown"]
@@ -47,7 +47,7 @@ SOURCE_READERS: dict[SourceAudience, str] = {
     "workspace": N_("Every full member of the workspace {name}"),
     "open": N_("Every full member of the workspace and everyone in #{name}"),
     "adult": N_("Every full member who can see age-restricted channels and everyone in #{name}"),
-    "shared": N_("Everyone in #{name}, people of other organizations included,"),
+    "shared": N_("Everyone in #{name}, including people from other organizations,"),
     "members": N_("Everyone in #{name}"),
     "unknown": N_("Everyone in #{name} and, if that is an open channel, every full member of the workspace"),
 }

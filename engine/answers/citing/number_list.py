@@ -15,6 +15,7 @@ from engine.answers.citing.words import (
     BRACKET_LABELS,
     LABELS,
     NUMBER_WORDS,
+    PAGE_WORDS,
     RANGE_WORDS,
     SEE_SUFFIXES,
     SEE_WORDS,
@@ -41,6 +42,13 @@ _TIMED = re.compile(  # the number of a source, and when it was written
 )
 _NUMERO = re.compile(r"\bn\.\s?[oº°]s?\b\.?", re.IGNORECASE)  # as in Spanish and Portuguese
 _PARTIAL_NUMERO = re.compile(r"\bn\.\s?\Z", re.IGNORECASE)
+# The abbreviation of a page, as in German, Portuguese and Spanish; without a point it is a label of a source: "S3".
+_ABBREVIATED_PAGE = re.compile(r"(?<![^\W_])s\.\s{0,4}\d", re.IGNORECASE)
+_PAGE_BEHIND = re.compile(  # the number of a source
+    rf"(?<=\d)\s{{0,4}}[,;:]\s{{0,4}}(?:{'|'.join(sorted(PAGE_WORDS))})(?:\.\s{{0,4}}|\s{{1,4}})\d{{1,4}}"
+    r"(?:\s?[-–]\s?\d{1,4}|\s?ff?\.?)?\s{0,4}\Z",
+    re.IGNORECASE,
+)
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
 _COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
 
@@ -71,6 +79,9 @@ def read_bracket(text: str) -> NumberList | None:
         return None
     if found := _COMMUNITY.match(text):
         return _read_community(text[found.end() :])
+    text = _PAGE_BEHIND.sub("", text)
+    if _ABBREVIATED_PAGE.search(text):
+        return None
     if listed := read_list(text.replace("(s)", ""), BRACKET_LABELS, is_bracketed=True):
         return listed
     titled = _TITLED.match(text)
@@ -82,7 +93,11 @@ def read_bracket(text: str) -> NumberList | None:
 def read_timed(text: str) -> int | None:
     """The number of a source that stands before the time at which it was written; None if the text is no such thing."""
     timed = _TIMED.fullmatch(text)
-    if timed is None or (timed["label"] and timed["label"].casefold() not in BRACKET_LABELS):
+    if (
+        timed is None
+        or _ABBREVIATED_PAGE.search(text)
+        or (timed["label"] and timed["label"].casefold() not in BRACKET_LABELS)
+    ):
         return None
     return int(timed["number"])
 

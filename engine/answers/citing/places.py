@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from engine.answers.citing.words import (
     ARTICLES,
+    BEFORE_INTERVALS,
     FIRST_OF_ORDERS,
+    GAME_WORDS,
     INDEXED_WORDS,
+    INTERVAL_WORDS,
     KEY_WORDS,
     LINKING_WORDS,
+    NEEDING_WORDS,
     NUMBERED_SUFFIXES,
     NUMBERED_WORDS,
     POINTING_WORDS,
@@ -27,8 +32,12 @@ from engine.answers.citing.words import (
     UNIT_WORDS,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 MIN_WORDS = 4  # of a clause that a number in parentheses can support
 MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
+MAX_INTERVAL_WORDS = 6  # before an interval that may name it
 MAX_COUNT_WORDS = 3  # between a count and its number in parentheses: "five whole days (5)"
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -46,6 +55,9 @@ _VARIABLE = re.compile(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
 _CALCULATED = re.compile(r"\s?[-+*/<>=]")
 _CALCULATED_BEFORE = re.compile(r"[=+*<>(]\s?[a-z]\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z]\Z")
+_NAMED_INDEX = re.compile(r"[A-Za-z]{1,2}\d{1,4}")
+_PAIR = re.compile(r"\s?(\d{1,4})\s?,\s?(\d{1,4})\s?")
+_WORD = re.compile(r"[^\W\d_]+|=")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
 _ASSIGNED_FROM = re.compile(r"[\]`]\s?[-+*/]?=\s?[A-Za-z_]\w{0,30}\Z")
 _REPORTED = re.compile(
@@ -79,7 +91,29 @@ def can_end_clause(before: str, number: int, behind: str, *, has_citation: bool)
     is_end = ends_sentence(behind) or behind.startswith(("(", "[")) or _CLAUSE_END.match(behind) is not None
     if not is_end or _count_words(before) + has_citation < MIN_WORDS:
         return False
-    return not _is_counted(before, number) and not _is_numbered(before)
+    return not (_is_counted(before, number) or _is_numbered(before) or _needs_object(before))
+
+
+def _needs_object(before: str) -> bool:
+    """Whether a clause goes on behind its last word: "it is (4, 12)", "at (4, 12)", "from (1, 2), then north"."""
+    last = before.rstrip(" *_").rpartition(" ")[2].casefold()
+    return last in NEEDING_WORDS and not _REPORTED.search(before)
+
+
+def is_score(before: str, numbers: Sequence[int]) -> bool:
+    """Whether two falling numbers behind a clause about a game are its score: "won the second set (6, 4)"."""
+    is_falling = len(numbers) == 2 and numbers[0] >= numbers[1]
+    return is_falling and not GAME_WORDS.isdisjoint(_list_words(_last_clause(before)))
+
+
+def is_interval(before: str, written: str) -> bool:
+    """Whether two rising numbers in square brackets are an interval: "the range is [1, 5]", "the interval [2, 4]"."""
+    pair = _PAIR.fullmatch(written)
+    words = _list_words(before)[-MAX_INTERVAL_WORDS:]
+    if pair is None or int(pair[1]) >= int(pair[2]) or not words:
+        return False
+    is_named = words[-1] in INTERVAL_WORDS
+    return is_named or (words[-1] in BEFORE_INTERVALS and not INTERVAL_WORDS.isdisjoint(words))
 
 
 def _is_counted(before: str, number: int) -> bool:
@@ -181,6 +215,17 @@ def is_index(before: str, behind: str) -> bool:
     return is_assigned or is_term or bool(_ASSIGNED_FROM.search(before))
 
 
+def is_named_index(before: str, content: str, behind: str) -> bool:
+    """Whether a label with a number directly behind a word is an index, as in `rows[n1] is empty`.
+
+    At the end of a clause it is a citation: "lit at nine[S1].".
+    """
+    if not (_IDENTIFIER.search(before) and _NAMED_INDEX.fullmatch(content)):
+        return False
+    is_end = ends_sentence(behind) or behind[:1] in {"[", "【"} or _CLAUSE_END.match(behind) is not None
+    return not is_end or not INDEXED_WORDS.isdisjoint(_list_last_words(before))
+
+
 def is_variable(before: str) -> bool:
     """Whether a text ends with a single letter, as the names of lists do."""
     return _VARIABLE.search(before) is not None
@@ -190,10 +235,18 @@ def _list_last_words(before: str) -> list[str]:
     return [word.casefold() for word in before.split()[-1 - MAX_COUNT_WORDS :]]
 
 
-def _count_words(before: str) -> int:
-    """The words of the clause at the end of a text; two characters of a script without spaces count as one."""
+def _list_words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _last_clause(before: str) -> str:
     text = before.rstrip()
     starts = list(_CLAUSE_START.finditer(text[:-1]))
-    clause = text[starts[-1].end() :] if starts else text
+    return text[starts[-1].end() :] if starts else text
+
+
+def _count_words(before: str) -> int:
+    """The words of the clause at the end of a text; two characters of a script without spaces count as one."""
+    clause = _last_clause(before)
     han = len(_HAN_CHARACTER.findall(clause))
     return han // 2 + len(clause.split())

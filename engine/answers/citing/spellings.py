@@ -18,6 +18,7 @@ from engine.answers.citing.places import (
     can_end_clause,
     can_follow_caret,
     is_han,
+    is_score,
     read_last_word,
 )
 from engine.answers.citing.table_columns import TableColumns
@@ -178,7 +179,8 @@ class SpellingRewriter(StreamRewriter):
         if before[-1:] in ("", "\n") or (before[-1].isalnum() and not is_han(before[-1])):
             return False
         fits = can_end_clause(before, listed.spans[0][0], self.buffer[found.end() :], has_citation=self._has_citation)
-        return fits and not self._is_copied(before, found[0])
+        is_other = is_score(before, [low for low, _ in listed.spans]) or self._is_copied(before, found[0])
+        return fits and not is_other
 
     def _is_copied(self, before: str, written: str) -> bool:
         last = read_last_word(before)

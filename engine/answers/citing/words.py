@@ -50,6 +50,7 @@ REPORTED_WORDS = MESSAGE_WORDS | _words(
 NUMBER_WORDS = _words("no nr nº n° num number nummer número numéro 番号")
 # None of them names a note of the text ("note", "footnote") or a cell, a drug or a patent ("d").
 BRACKET_LABELS = INLINE_LABELS | NUMBER_WORDS | _words("s n id ids index 根拠")
+PAGE_WORDS = _words("s p pp pg page pages seite seiten pág págs pag página páginas")
 SEE_WORDS = _words(
     "see also cf siehe auch vgl vergleiche véase ver vea voir veja vide per from via as aus laut nach gemäß según",
     "selon segundo conforme",
@@ -177,6 +178,21 @@ INDEXED_WORDS = _words(
     "array arrays matrix vector tuple element elements variable value index entry feld element wert tableau élément",
     "valeur variable arreglo elemento valor vetor variável",
 )
+# Before numbers that the sentence needs: "is (4, 12)", "at (4, 12)". A citation stands behind what it supports.
+NEEDING_WORDS = _words(
+    "is are was were be equals at between than plus minus = ist sind war waren bei zwischen beträgt lautet",
+    "est sont était à entre vaut es son está están era é são está entre vale",
+)
+# Before or beside two falling numbers: the score of a game.
+GAME_WORDS = _words(
+    "won lost beat defeated match set sets game games final score scored result half gewann gewannen verlor verloren",
+    "spiel satz sätze ergebnis gagné perdu match jeu score résultat ganó ganaron perdió partido juego resultado ganado",
+    "venceu venceram ganhou perdeu jogo partida placar",
+)
+INTERVAL_WORDS = _words(
+    "range ranges interval intervals bereich intervall wertebereich spanne intervalle plage rango intervalo faixa",
+)
+BEFORE_INTERVALS = _words("is are of in from = ist sind von im vom est de dans es son en é são em")
 # Words that make a number in braces a placeholder, and one in angle brackets a key or a field.
 PLACEHOLDER_WORDS = _words(
     "format string template placeholder placeholders argument arguments variable variables parameter parameters set",

@@ -32,6 +32,7 @@ from engine.llm.formats.thinking_models import ThinkingModels
 from engine.llm.traits.prompt_counts import PromptCounts
 from engine.llm.traits.refused_parameters import RefusedParameters
 from engine.llm.wire.rejections import STREAM
+from engine.llm.wire.repeated_deltas import RepeatedDeltas
 from engine.scheduling.foreground import is_urgent
 from engine.usage import Usage
 
@@ -334,6 +335,7 @@ class _TextStream:
         self.spent = TokenUsage()
         self.finish = ""
         self._received = 0
+        self._repeated = RepeatedDeltas()
 
     async def next_text(self, seconds: float) -> str | None:
         """The next text, None at the end; `seconds` bound the wait for it, which restarts with each thought.
@@ -349,16 +351,16 @@ class _TextStream:
                 async for piece in self._deltas:
                     self.spent = piece.spent or self.spent
                     self.finish = piece.finish or self.finish
-                    if piece.text:
+                    if piece.text and (text := self._repeated.feed(piece.text)):
                         self._thinking.record_text()
-                        self._received += len(piece.text)
-                        return piece.text[:MAX_RECEIVED_CHARACTERS]
+                        self._received += len(text)
+                        return text[:MAX_RECEIVED_CHARACTERS]
                     if piece.thought:
                         self._thinking.record_thought()
                         limit.reschedule(asyncio.get_running_loop().time() + seconds)
         except TimeoutError as error:
             raise map_error(error, self._model.model, self._clock.time()) from error
-        return None
+        return self._repeated.finish() or None
 
     async def aclose(self) -> None:
         """Close the connection, even before the end of the stream."""

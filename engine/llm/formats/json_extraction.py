@@ -80,7 +80,15 @@ def _fact_objects(reply: str) -> list[Object]:
 
 
 def _strip_fence(reply: str) -> str:
-    return _FENCE.sub("", strip_thinking(reply).strip()).strip()
+    """The reply without a fence, or quotes of JSON, around it."""
+    text = _FENCE.sub("", strip_thinking(reply).strip()).strip()
+    if not (text.startswith('"') and text.endswith('"')):
+        return text
+    try:
+        quoted = json.loads(text, strict=False)
+    except ValueError:
+        return text
+    return str(quoted).strip()
 
 
 def _decode_array(reply: str) -> list[Object] | None:

@@ -6,7 +6,8 @@ import importlib
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from engine.errors import ModelRefused
+from engine.errors import ModelRefused, RequestRejected
+from engine.llm.wire.rejections import STREAM
 
 CONVERTER_MODULE = "litellm.litellm_core_utils.llm_response_utils.convert_dict_to_response"
 OPENAI_MODULE = "litellm.llms.openai.openai"
@@ -110,6 +111,8 @@ class RawStream:
         self._parts = parts
         self.refusal = ""
         self.failure: Exception | None = None
+        self._is_begun = False
+        self._response = getattr(parts, "response", None)
         if parse := getattr(parts, "chunk_parser", None):  # it reads an error event as a part without a text
             parts.chunk_parser = lambda chunk: parse(self._read_event(chunk))
 
@@ -125,6 +128,9 @@ class RawStream:
         except Exception as error:
             self.failure = self.failure or _read_failure(error)
             raise
+        self._is_begun = True
+        if choices := getattr(part, "choices", None):  # one reply was asked for
+            part.choices = [choice for choice in choices if not getattr(choice, "index", 0)]
         if getattr(part, "object", "") == "error":
             self._read_event({name: getattr(part, name, None) for name in ("object", "message", "code", "type")})
         for choice in getattr(part, "choices", None) or ():
@@ -155,6 +161,15 @@ class RawStream:
             raise self.failure
         if self.refusal and not has_text:
             raise refusal_error(model, self.refusal)
+        if not self._is_begun and self._is_whole_reply():
+            error = RequestRejected(f"The provider of the model {model} does not stream: it sent a whole reply.")
+            error.parameter = STREAM
+            raise error
+
+    def _is_whole_reply(self) -> bool:
+        """Whether the provider sent JSON in place of events."""
+        headers = getattr(self._response, "headers", None) or {}
+        return str(headers.get("content-type", "")).startswith("application/json")
 
     async def aclose(self) -> None:
         """Close the connection."""

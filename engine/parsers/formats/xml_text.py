@@ -15,6 +15,7 @@ from engine.models import Omission, Passage
 from engine.parsers import plain_text
 from engine.parsers.base import IS_DATA, ParsedFile
 from engine.parsers.encodings.decoding import decode_text
+from engine.parsers.formats.openxml.flat_package import parse_flat_package
 from engine.parsers.formats.openxml.single_file import parse_single_file
 from engine.parsers.html import flatten_block, read_fragment
 from engine.parsers.passages import Block, format_span, group_blocks
@@ -35,12 +36,12 @@ _NAMESPACES = ("xmlns", "xsi:", "xml:")
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
-    """Passages labeled "lines 3–9"; workbooks and documents of Office 2003 are read as such.
+    """Passages labeled "lines 3–9"; documents of Office in one XML file are read as such.
 
     What is damaged or defines entities only loses its tags.
     """
     text = decode_text(data)
-    if (office := parse_single_file(name, text)) is not None:
+    if (office := parse_single_file(name, text) or parse_flat_package(name, text)) is not None:
         return office
     reader = _XmlReader()
     try:

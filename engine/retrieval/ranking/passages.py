@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.fusion import add_neighbors, sort_key
+from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from engine.options import RankingOptions
     from engine.storage.ledger.records import ChunkText, PieceText
 
 PassageKey = tuple[str, str]  # the keys of a document and of a passage
+
+MIN_NAME = 2  # characters
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,13 @@ def passage_key(piece: PieceText) -> PassageKey:
     return piece.document, piece.passage
 
 
-def rate_passages(chunks: Sequence[RatedChunk], options: RankingOptions) -> dict[PassageKey, float]:
-    """Scores of passages: by similarity, words, and the rank of their chunk, with a share of their neighbors'."""
+def rate_passages(
+    chunks: Sequence[RatedChunk], options: RankingOptions, named: Collection[str] = ()
+) -> dict[PassageKey, float]:
+    """Scores of passages: by similarity, words, and the rank of their chunk, with a share of their neighbors'.
+
+    Those of authors whom the question has `named` gain: what somebody did is mostly told by themselves.
+    """
     most_similar = max((value for chunk in chunks for value in chunk.similarities if value > 0), default=1.0)
     most_words = max((value for chunk in chunks for value in chunk.bm25), default=0.0) or 1.0
     scores: dict[PassageKey, float] = {}
@@ -42,9 +52,29 @@ def rate_passages(chunks: Sequence[RatedChunk], options: RankingOptions) -> dict
         for piece, similarity, words in zip(chunk.text.pieces, similarities, chunk.bm25, strict=True):
             score = own + options.vector_weight * max(0.0, similarity) / most_similar
             score += options.fulltext_weight * words / most_words
+            score += options.named_author_weight * (piece.author in named)
             key = passage_key(piece)
             scores[key] = max(scores.get(key, 0.0), score)
     return add_neighbors(scores, _find_neighbors(chunks, options.neighbor_span), options.neighbor_share)
+
+
+def find_named(question: str, authors: Iterable[str]) -> frozenset[str]:
+    """The authors whose whole name, or first name with a capital letter, the question says."""
+    words = _WORD.findall(question)
+    folded = f" {' '.join(words).casefold()} "
+    return frozenset(author for author in authors if _is_named(author, set(words), folded, question))
+
+
+def _is_named(author: str, words: Collection[str], folded: str, question: str) -> bool:
+    parts = _WORD.findall(author)
+    if not parts or len(author) < MIN_NAME:
+        return False
+    if not author.isascii() and not author[0].isupper() and author in question:  # of a script without capital letters
+        return True
+    if len(parts) > 1 and f" {' '.join(parts).casefold()} " in folded:
+        return True
+    first = parts[0]
+    return len(first) >= MIN_NAME and first.casefold() not in STOP_WORDS and f"{first[0].upper()}{first[1:]}" in words
 
 
 def spread_over_pieces(similarities: Sequence[float], lengths: Sequence[int]) -> list[float]:

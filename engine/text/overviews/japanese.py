@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from engine.text.languages.distances import NUMERALS, translate_ago
 from engine.text.languages.unspaced import has_unspaced
 
 # The longer of two words that begin alike stands first.
@@ -14,11 +15,10 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
 )
-_NUMERALS = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
 _WORDS = {
     **{  # 12月 before 2月
         f"(?:{month}|{numeral})月": f"in {name}"
-        for month, numeral, name in reversed(list(zip(range(1, 13), _NUMERALS, _MONTHS, strict=True)))
+        for month, numeral, name in reversed(list(zip(range(1, 13), NUMERALS, _MONTHS, strict=True)))
     },
     "一昨日": "day-before-yesterday",
     "おととい": "day-before-yesterday",
@@ -85,9 +85,6 @@ _TRANSLATED = re.compile("|".join(f"(?P<w{at}>{word})" for at, word in enumerate
 _SINCE = re.compile(
     r"(?:(?<![a-z-])(?<![a-z-] )(?P<before>[a-z-]+)|(?<![a-z-]))(?P<time>(?: [a-z-]+)+ )(?:から|以降|以来)"
 )
-_AGO = re.compile(rf"(\d{{1,4}}|{'|'.join(reversed(_NUMERALS))})(時間|日|週間|[かヶケカヵ箇]月|年)前")
-_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_UNITS = {"時間": "hours", "日": "days", "週間": "weeks", "年": "years"}
 _GRAMMAR = re.compile(
     r"(?:教えてください|教えて|ください|くれますか|お願いします|して|した|しました|しましたか|いますか|いる|ある|ありますか|"
     r"ことは?|もの|まだ|どんな|どの|どれ|って|った|い?ました|い?ます|です|ました|のこと|について|誰か|"
@@ -100,14 +97,7 @@ def translate_request(text: str) -> str:
     if not has_unspaced(text):
         return text
     values = [*_WORDS.values()]
-    english = _AGO.sub(_translate_ago, text)
+    english = translate_ago(text)
     english = _TRANSLATED.sub(lambda found: f" {values[int(found.lastgroup[1:])]} " if found.lastgroup else "", english)
     english = _SINCE.sub(lambda found: f"{found['before'] or ''} since {found['time']}", english)
     return _GRAMMAR.sub(" ", english)
-
-
-def _translate_ago(found: re.Match[str]) -> str:
-    """The English words for "3日前" or "二週間前"."""
-    number = int(found[1]) if found[1].isdecimal() else _NUMERALS.index(found[1]) + 1
-    words = _ENGLISH[number - 1] if 0 < number <= len(_ENGLISH) else number
-    return f" {words} {_UNITS.get(found[2], 'months')} ago "

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.export import LESSER, NO_DIRECT, NO_SERVER_BESIDE_DIRECT, DiscordExport, open_export
+from adapters.discord.export import (
+    LESSER,
+    MAY_BE_DIRECT,
+    NO_DIRECT,
+    NO_SERVER_BESIDE_DIRECT,
+    TWICE,
+    DiscordExport,
+    open_export,
+)
 from adapters.discord.exports.times import DAY_FIRST, MONTH_FIRST, USUAL, DateOrders
 from bot.platform.export_readers import ExportOptions
 from engine.errors import InvalidDocument
@@ -25,6 +33,11 @@ def build(path: Path, files: dict[str, bytes], **options: Any) -> DiscordExport:
 def texts(source: DiscordExport) -> list[str]:
     places = [channel.location for channel in source.list_channels()]
     return [message.text for place in places for page in source.read_pages(place) for message in page]
+
+
+def ids(source: DiscordExport) -> set[str]:
+    places = [channel.location for channel in source.list_channels()]
+    return {message.id for place in places for page in source.read_pages(place) for message in page}
 
 
 def csv(*rows: tuple[str, str]) -> bytes:
@@ -90,7 +103,7 @@ def test_a_file_without_a_head_is_as_direct_as_another_of_its_channel(tmp_path: 
 def test_a_file_without_a_server_is_of_none_if_some_are_of_people(tmp_path: Path) -> None:
     town = {"hall.json": discord_file({"id": "500", "name": "hall"}, [discord_message("1", 0, "Slates")])}
     files = {**town, "bela.csv": csv()}
-    assert len(build(tmp_path / "town", files).list_channels()) == 2
+    assert len(build(tmp_path / "town", files, direct_messages=True).list_channels()) == 2
     source = build(tmp_path / "mixed", {**files, "ada.json": whole("0", {"id": "60001", "name": "ada"})})
     assert [channel.name for channel in source.list_channels()] == ["hall"]
     assert source.omissions == {NO_DIRECT: 1, NO_SERVER_BESIDE_DIRECT: 1}
@@ -236,6 +249,47 @@ def test_each_file_is_searched_for_dates_once_and_only_if_it_must() -> None:
     orders = DateOrders(read_times)
     orders.add("c", "2")
     assert orders.find("c") == (USUAL[0], MONTH_FIRST[1])
+
+
+def test_a_file_that_may_be_of_people_needs_the_same_consent(tmp_path: Path) -> None:
+    named = {"Town - roof [60000].csv": csv(("2026-03-02T09:00:00Z", "Tiles"))}
+    for name in ("bela.csv", "60007.csv", "60007 [60007].csv"):
+        source = build(tmp_path / name, {name: csv(), **named}, workspace="77")
+        assert (texts(source), +source.omissions) == (["Tiles"], {MAY_BE_DIRECT: 1})
+        agreed = build(tmp_path / name, {}, workspace="77", direct_messages=True)
+        assert sorted(texts(agreed)) == ["Slates", "Tiles"]
+    with pytest.raises(InvalidDocument, match="direct messages"):
+        build(tmp_path / "alone", {"bela.csv": csv()}, workspace="77")
+
+
+MINUTE = [("2026-03-02 09:00", "ok"), ("2026-03-02 09:00", "ok"), ("2026-03-02 09:01", "Tiles")]
+PRECISE = [("2026-03-02T09:00:00.1230000+00:00", "Slates"), ("2026-03-02T09:00:00.1230000+00:00", "Slates")]
+
+
+@pytest.mark.parametrize("rows", [MINUTE, PRECISE])
+@pytest.mark.parametrize("ending", ["csv", "txt"])
+def test_two_exports_of_one_channel_that_overlap_double_nothing(
+    tmp_path: Path, rows: list[tuple[str, str]], ending: str
+) -> None:
+    later = [*rows, ("2026-03-05 10:00", "Nails")]
+    name = "Town - Trades - roof [60000]"
+    parts = {f"{name}.{ending}": rows, f"{name} (after 2026-03-01).{ending}": later}
+    files = {each: csv(*said) if ending == "csv" else text("Town", "roof", *said) for each, said in parts.items()}
+    source = build(tmp_path, files, workspace="77")
+    assert sorted(texts(source)) == sorted(words for _, words in later)
+    assert +source.omissions == {TWICE: len(rows)}
+    alone = build(tmp_path / "alone", {"Town - roof [60000].csv": csv(*rows)}, workspace="77")
+    again = build(tmp_path / "again", {"Town - roof [60000].csv": csv(*later)}, workspace="77")
+    assert ids(alone) < ids(again)
+
+
+def test_another_message_of_the_same_minute_is_another_one(tmp_path: Path) -> None:
+    name = "Town - Trades - roof [60000]"
+    files = {
+        f"{name} (before).csv": csv(("2026-03-02 09:00", "Slates"), ("2026-03-02 09:00", "Tiles")),
+        f"{name} (after).csv": csv(("2026-03-02 09:00", "Nails"), ("2026-03-02 09:00", "Tiles")),
+    }
+    assert sorted(texts(build(tmp_path, files, workspace="77"))) == ["Nails", "Slates", "Tiles"]
 
 
 def test_files_of_people_alone_are_no_error_but_those_of_no_server_are(tmp_path: Path) -> None:

@@ -209,7 +209,9 @@ def test_the_first_message_of_a_post_has_its_title_whatever_its_id(tmp_path: Pat
 
 
 def test_a_channel_is_known_by_its_content_and_a_server_by_any_name(tmp_path: Path) -> None:
-    source = build(tmp_path, {"roof.csv": CSV.encode(), "prices.csv": b"a,b\n1,2\n"}, workspace="Town")
+    source = build(
+        tmp_path, {"roof.csv": CSV.encode(), "prices.csv": b"a,b\n1,2\n"}, workspace="Town", direct_messages=True
+    )
     [channel] = source.list_channels()
     assert (channel.name, len(read(source, channel.location))) == ("roof", 2)
     assert source.omissions["CSV, HTML and text files that are no exported channels"] == 1
@@ -232,7 +234,7 @@ def test_a_damaged_file_is_read_up_to_there_and_named(tmp_path: Path) -> None:
 def test_csv_of_older_versions_is_read_and_numbered_parts_are_one_channel(tmp_path: Path) -> None:
     old = 'AuthorID;Author;Date;Content;Attachments;Reactions;\n"1";"ada#1";"28-Nov-19 04:56 PM";"{}";"";"";\n'
     files = {f"trades/roof/{n}.csv": old.format(text).encode() for n, text in ((1, "Slates"), (2, "Tiles; nails"))}
-    source = build(tmp_path, files, workspace="77")
+    source = build(tmp_path, files, workspace="77", direct_messages=True)
     [channel] = source.list_channels()
     assert channel.name == "roof"
     messages = read(source, channel.location)
@@ -243,8 +245,9 @@ def test_csv_of_older_versions_is_read_and_numbered_parts_are_one_channel(tmp_pa
 
 def test_files_named_by_ids_are_channels_of_their_own(tmp_path: Path) -> None:
     ids = ("600000000000000001", "600000000000000002")
-    files = {f"export/{name}.csv": CSV.encode() for name in (*ids, f"{ids[0]} [part 2]")}
-    source = build(tmp_path, files, workspace="77")
+    files = {f"export/{name}.csv": CSV.encode() for name in ids}
+    files[f"export/{ids[0]} [part 2].csv"] = CSV.replace("Slates", "Beams").encode()
+    source = build(tmp_path, files, workspace="77", direct_messages=True)
     assert [channel.location.channel for channel in source.list_channels()] == list(ids)
     messages = read(source, Location("discord", "77", ids[0]))
     assert len({message.id for message in messages}) == len(messages) == 4
@@ -252,7 +255,9 @@ def test_files_named_by_ids_are_channels_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [("2019", "2020"), ("1", "3"), ("1", "roof")])
 def test_numbers_that_are_no_sequence_are_channels(tmp_path: Path, names: tuple[str, ...]) -> None:
-    source = build(tmp_path, {f"export/{name}.csv": CSV.encode() for name in names}, workspace="77")
+    source = build(
+        tmp_path, {f"export/{name}.csv": CSV.encode() for name in names}, workspace="77", direct_messages=True
+    )
     assert [channel.name for channel in source.list_channels()] == list(names)
 
 
@@ -261,7 +266,7 @@ def test_a_file_that_names_no_server_is_left_out_until_somebody_says_it(tmp_path
     with pytest.raises(InvalidDocument, match="server") as caught:
         build(tmp_path, dict.fromkeys(names, CSV.encode()))
     assert "--workspace" in caught.value.hint
-    assert len(build(tmp_path, {}, workspace="77").list_channels()) == 3
+    assert len(build(tmp_path, {}, workspace="77", direct_messages=True).list_channels()) == 3
     source = build(tmp_path, {"Town - quay [60001].csv": CSV.encode()})
     assert [channel.name for channel in source.list_channels()] == ["quay"]
     assert source.omissions[NO_SERVER] == 3
@@ -314,7 +319,12 @@ def test_films_of_a_page_are_files_and_its_notices_are_counted(tmp_path: Path) -
     said = MESSAGE.format(id=discord_id(0), reply="", header=header, text="", more=film)
     notice = '<span class="chatlog__system-notification-content">changed the name</span>'
     renamed = MESSAGE.format(id=discord_id(1), reply="", header=header, text="", more=notice)
-    source = build(tmp_path, {"roof.html": f"<html><body>{said}{renamed}</body></html>".encode()}, workspace="77")
+    source = build(
+        tmp_path,
+        {"roof.html": f"<html><body>{said}{renamed}</body></html>".encode()},
+        workspace="77",
+        direct_messages=True,
+    )
     [message] = read(source, source.list_channels()[0].location)
     assert [upload.name for upload in message.uploads] == ["roof.mp4"]
     assert source.omissions == {"notices, such as who joined a server": 1}

@@ -47,7 +47,7 @@ async def test_a_member_gets_one_sentence_and_a_manager_numbers_and_names(
     assert told.text == "Only people who can read #vault can find this. 2 people: Ada, Bob."
     assert (told.rule, told.count, told.names) == ("", 2, ("Ada", "Bob"))
     hall = await find(bot, "ada", FindReaders(), places["hall"])
-    assert hall.text.startswith("Every full member of this workspace can find this, and the guests of #hall. 1 guest")
+    assert hall.text.startswith("Every full member of this workspace and the guests in #hall can find this. 1 guest")
     assert (hall.rule, hall.names) == ("workspace", ("Gus",))
     assert (await find(bot, "cleo", FindReaders(channel="open"))).text.startswith("Every full member of this")
     assert (await find(bot, "cleo", FindReaders())).text.startswith("Only you can find this")

@@ -64,10 +64,10 @@ async def list_titles(bot: BotFixture, space: str) -> list[str]:
 @pytest.mark.long
 async def test_who_finds_how_much_is_said_before_anything_is_read(bot: BotFixture, town: Path) -> None:
     [said] = await own(bot, AddSource(str(town)))
-    assert said.text == f"Whoever uses the space {LOCAL} can find what is in {town}: 2 files."
+    assert said.text == f"Whoever uses the space {LOCAL} can find what is in {town} (2 files)."
     assert await own(bot, ListSources()) == [Listing((await own(bot, ListSources()))[0].columns, ())]
     said, report = await own(bot, AddSource(str(town), confirmed=True))
-    assert said.text.endswith("2 files. It is called town.")
+    assert said.text.endswith("(2 files). It is called town.")
     assert (report.documents, report.changed, report.unread, report.trouble) == ("2 files", 2, (), "")
     assert await list_titles(bot, LOCAL) == ["ferry.md", "mina.txt"]
     [listing] = await own(bot, ListSources())
@@ -98,7 +98,7 @@ async def test_who_finds_the_documents_of_a_channel_is_said_as_it_is_now(
 ) -> None:
     changes: list[tuple[dict[str, Any], str]] = [
         ({"adult": True}, "Every full member who can see age-restricted channels and everyone in #roof can find "),
-        ({"adult": False, "shared": True}, "Everyone in #roof, people of other organizations included, can find "),
+        ({"adult": False, "shared": True}, "Everyone in #roof, including people from other organizations, can find "),
         ({"shared": False, "kind": "closed"}, "Everyone in #roof can find "),
     ]
     for change, words in changes:

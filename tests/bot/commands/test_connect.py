@@ -43,7 +43,7 @@ async def list_titles(workspace: Workspace, space: str) -> list[str]:
 async def test_a_website_is_read_once_its_audience_was_confirmed(workspace: Workspace, web: WebServer) -> None:
     card = await workspace.command("ada", f"connect <{web.url()}>")
     readers = "Every full member of the workspace and everyone in #roof"
-    assert card.text == f"{readers} can find what is in `{web.url()}`: 2 pages."
+    assert card.text == f"{readers} can find what is in `{web.url()}` (2 pages)."
     [button] = card.buttons
     assert "/ferry" not in web.paths()
     card = await workspace.command("ada", f"{button.action} {button.value}")

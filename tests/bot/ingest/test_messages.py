@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -316,3 +317,39 @@ async def test_what_was_forgotten_stays_forgotten_when_its_author_is_read_again(
     await run_steps(bot, [edit(3, "The code is still swordfish."), steps.leave_and_rejoin()])
     known = str(await bot.document_texts(ROOF))
     assert ("swordfish" in known, "Nobody" in known, "Bob: Three." in known) == (False, False, True)
+
+
+async def list_titles(bot: BotFixture) -> list[tuple[str, str]]:
+    return [(document.title, document.link.rpartition("/")[2]) for document in await bot.list_documents(ROOF)]
+
+
+async def test_a_conversation_is_named_after_what_is_left_of_it(bot: BotFixture) -> None:
+    root = await bot.post(ROOF, "ada", "Who has the ladder?")
+    await bot.post(replace(ROOF, thread=root.id), "bob", "Mina has it.")
+    assert await list_titles(bot) == [("#roof: Thread by Ada, 2026-11-20", "m1")]
+    await bot.forget_person("ada")
+    assert await list_titles(bot) == [("#roof: Thread by Bob, 2026-11-20", "m2")]
+    window = await bot.post(ROOF, "bob", "The tiles come.")
+    await bot.post(ROOF, "bob", "They are red.")
+    assert (await list_titles(bot))[1] == ("#roof: Messages of 2026-11-20 10:03", "m3")
+    await bot.delete(window)
+    assert (await list_titles(bot))[1] == ("#roof: Messages of 2026-11-20 10:04", "m4")
+
+
+@pytest.mark.parametrize("how", ["deleted", "retitled"])
+async def test_the_former_title_of_a_post_is_nowhere(bot: BotFixture, how: str) -> None:
+    post = bot.platform.add_message(
+        replace(ROOF, thread="m1"), "ada", "Where can it be?", title="Mirabella lost the ladder"
+    )
+    await bot.receive(post)
+    await bot.post_indexed(replace(ROOF, thread=post.id), "bob", "Mina has it in the Shed.")
+    reply = await bot.ask(ROOF, "bob", "What is in the Shed?")
+    assert (await bot.stored(reply)).sources[0].title.startswith("#roof: Mirabella lost the ladder")
+    if how == "deleted":
+        await bot.delete(post)
+    else:
+        await bot.ingest_service.handle(
+            MessageEdited(bot.platform._replace_message(post, replace(post, title="Found")))
+        )
+    assert [title for title, _ in await list_titles(bot) if "Mirabella" in title] == []
+    assert "Mirabella" not in repr(await bot.stored(reply))

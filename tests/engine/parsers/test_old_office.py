@@ -10,7 +10,7 @@ from engine.parsers.base import ParserLimits
 from engine.parsers.detection import detect_format
 from engine.parsers.formats.old_office.documents import read_texts
 from engine.parsers.formats.old_office.sheets import OldWorkbook
-from engine.parsers.formats.old_office.slides import read_comments
+from engine.parsers.formats.old_office.slides import read_beside
 
 SECTOR, NONE = 512, 0xFFFFFFFF
 END, FAT = 0xFFFFFFFE, 0xFFFFFFFD
@@ -51,14 +51,25 @@ def test_a_file_of_before_1997_is_not_called_damaged(file: str, stream: str, con
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("file", "start"), [("a.xls", b"\x09\x04\x06\0"), ("a.xls", b"\x09\0\x04\0"), ("a.doc", b"\xdb\xa5\x2d\0")]
+)
+def test_a_file_that_is_older_than_compound_files_is_not_called_damaged(file: str, start: bytes) -> None:
+    with pytest.raises(UnsupportedFormat, match="old Office format"):
+        detect_format(file, start + bytes(500), ParserLimits())
+
+
 def test_a_file_of_word_97_is_one() -> None:
     assert detect_format("a.doc", compound_file("WordDocument", b"\xec\xa5\xc1\x00"), ParserLimits()) == "doc"
 
 
-def word_file(texts: list[str], row_ends: list[int] | None = None) -> bytes:
+ROW_END = b"\x16\x24\x01\x17\x24\x01"  # in a table, and the end of a row
+
+
+def word_file(texts: list[str], row_ends: list[int] | None = None, *, are_wide: bool = False) -> bytes:
     """A Word file with the main text, and those of footnotes, headers, macros, comments, endnotes and boxes.
 
-    `row_ends`: the positions of the marks in its text that end rows.
+    `row_ends`: the positions of the marks in its text that end rows. `are_wide`: their formats are elsewhere.
     """
     whole = "".join(texts).encode("utf-16-le")
     stream = bytearray(2048) + whole
@@ -66,14 +77,17 @@ def word_file(texts: list[str], row_ends: list[int] | None = None) -> bytes:
     struct.pack_into(f"<{len(ends) + 1}I", stream, 1024, 2048, *ends)
     for number in range(len(ends)):
         stream[1024 + 4 * (len(ends) + 1) + 13 * number] = 200
-    stream[1424:1434] = b"\x05\x00\x00\x16\x24\x01\x17\x24\x01\x00"  # in a table, and the end of a row
+    formats = b"\x46\x66" + struct.pack("<I", 4) if are_wide else ROW_END
+    stream[1424:1434] = b"\x05\x00\x00" + formats + b"\x00"
     stream[1535] = len(ends)
     struct.pack_into("<H", stream, 0x00, 0xA5EC)
     struct.pack_into("<8i", stream, 0x4C, *map(len, texts))
     pieces = b"\x02" + struct.pack("<IIIHIH", 16, 0, sum(map(len, texts)), 0, 2048, 0)
     struct.pack_into("<II", stream, 0x01A2, 0, len(pieces))
     struct.pack_into("<II", stream, 0x0102, len(pieces), 12)
-    return compound_file("WordDocument", bytes(stream), {"0Table": pieces + struct.pack("<III", 2048, 4096, 2)})
+    others = {"0Table": pieces + struct.pack("<III", 2048, 4096, 2)}
+    others |= {"Data": bytes(4) + struct.pack("<H", len(ROW_END)) + ROW_END} if are_wide else {}
+    return compound_file("WordDocument", bytes(stream), others)
 
 
 def test_the_texts_beside_the_main_one_of_a_word_file_are_read() -> None:
@@ -94,7 +108,9 @@ def test_an_empty_cell_of_a_word_table_moves_no_value_to_another_row() -> None:
     rows = ["Ada\x07\x075\x07\x07", "Bo\x0711\x07\x07\x07", "Eve\x0712\r13\x076\x07\x07"]
     ends = [sum(map(len, rows[: number + 1])) - 1 for number in range(3)]
     parts = ["".join(rows) + "After\r", *[""] * 7]
-    assert read_texts(word_file(parts, ends))[""] == ["Ada | | 5", "Bo | 11 |", "Eve | 12 13 | 6", "After"]
+    for are_wide in (False, True):
+        found = read_texts(word_file(parts, ends, are_wide=are_wide))[""]
+        assert found == ["Ada | | 5", "Bo | 11 |", "Eve | 12 13 | 6", "After"]
     assert read_texts(word_file(parts))[""] == ["Ada | | 5 | | Bo | 11 | | | Eve | 12", "13 | 6 | | After"]
 
 
@@ -126,10 +142,16 @@ def test_the_formats_notes_and_texts_of_an_old_workbook_are_read() -> None:
     assert workbook.formats_of("Other") == {}
 
 
-def test_the_comments_of_old_slides_are_read() -> None:
-    texts = [
-        struct.pack("<HHI", n << 4, 0x0FBA, 2 * len(t)) + t.encode("utf-16-le") for n, t in enumerate(("Ines", "Why?"))
+def slide_record(sign: bytes, *texts: str) -> bytes:
+    rows = [struct.pack("<HHI", n << 4, 0x0FBA, 2 * len(t)) + t.encode("utf-16-le") for n, t in enumerate(texts)]
+    return sign + struct.pack("<I", sum(map(len, rows))) + b"".join(rows)
+
+
+def test_the_comments_headers_and_footers_of_old_slides_are_read() -> None:
+    comment = slide_record(b"\x0f\x00\xe0\x2e", "Ines", "Why?")
+    footer, notes = (slide_record(bytes([kind, 0, 0xD9, 0x0F]), "", "", "Harbour board") for kind in (0x3F, 0x4F))
+    found = read_beside(compound_file("PowerPoint Document", b"\0" * 8 + comment + footer + notes), 3)
+    assert [(passage.label, passage.text, passage.position) for passage in found] == [
+        ("headers and footers", "Harbour board", 3),
+        ("comments", "Comment by Ines: Why?", 4),
     ]
-    comment = struct.pack("<HHI", 0x0F, 0x2EE0, sum(map(len, texts))) + b"".join(texts)
-    found = read_comments(compound_file("PowerPoint Document", b"\0" * 8 + comment), 3)
-    assert [(passage.text, passage.position) for passage in found] == [("Comment by Ines: Why?", 3)]

@@ -95,6 +95,7 @@ def test_workbooks_and_documents_of_office_2003_are_read_by_rows_and_paragraphs(
     [
         *(("@", "7", "7"), ("Yes/No", "990", "990"), ("True/False", "1", "1"), ("On/Off", "0", "0"), ("0", "7", "7")),
         *(("Short Date", "45000", "45000"), ("Fixed", "7", "7.00"), ("Standard", "7000", "7,000.00")),
+        *(("Currency", "-7000.5", "-$7,000.50"), ("Euro Currency", "7", "€7.00"), ("Scientific", "7000", "7.00E+03")),
         *(("#,##0.00 [$kg]", "7000", "7,000.00 kg"), ("d/m/yyyy", "45000", "15/3/2023")),
     ],
 )

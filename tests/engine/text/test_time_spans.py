@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -61,4 +61,44 @@ def test_a_time_is_as_long_ago_as_its_words_say(words: str, days: int) -> None:
 
 @pytest.mark.parametrize("words", ["99999999 years ago", "5000 years ago", "123456789012 days ago"])
 def test_what_was_before_the_calendar_is_no_time(words: str) -> None:
+    assert parse_only_period(words.split(), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "rest", "end"),
+    [
+        ("what happened before two weeks ago", "what happened", datetime(2026, 5, 4, tzinfo=UTC)),
+        ("what happened before 2 weeks ago", "what happened", datetime(2026, 5, 4, tzinfo=UTC)),
+        ("was war vor dem 3 mai", "was war", datetime(2026, 5, 3, tzinfo=UTC)),
+        ("qué pasó antes del 3 de mayo", "qué pasó", datetime(2026, 5, 3, tzinfo=UTC)),
+        ("qué pasó antes de la semana pasada", "qué pasó", datetime(2026, 5, 11, tzinfo=UTC)),
+        ("décisions avant la semaine dernière", "décisions", datetime(2026, 5, 11, tzinfo=UTC)),
+        ("o que houve antes de 3 dias atrás", "o que houve", datetime(2026, 5, 15, tzinfo=UTC)),
+    ],
+)
+def test_a_time_before_another_ends_where_that_begins(words: str, rest: str, end: datetime) -> None:
+    span, remaining = parse_time_span(words.split(), NOW)
+    assert (span.since, span.until, " ".join(remaining)) == (None, end - timedelta(microseconds=1), rest)
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        *(("a few days ago", (5, 2)), ("vor ein paar tagen", (5, 2)), ("hace un par de días", (3, 2))),
+        *(
+            ("il y a quelques jours", (5, 2)),
+            ("há alguns dias", (5, 2)),
+            ("数日前", (5, 2)),
+            ("the day before yesterday", (2, 2)),
+        ),
+    ],
+)
+def test_vague_words_mean_some_days(words: str, days: tuple[int, int]) -> None:
+    period = parse_only_period(words.split(), NOW)
+    assert period is not None
+    assert tuple((NOW.date() - end.date()).days for end in period) == days
+
+
+@pytest.mark.parametrize("words", ["a few days", "some weeks", "ein paar tage", "few"])
+def test_vague_words_without_a_distance_are_no_time(words: str) -> None:
     assert parse_only_period(words.split(), NOW) is None

@@ -28,11 +28,41 @@ MIN_PASSING = 0.8  # probability from which a message is for others: a question 
 FILE = Path(__file__).with_name("passing.tsv")
 _MARK = "◎"  # stands for a mention in a text without blanks
 _AROUND = re.compile(rf" ?{_MARK} ?")
+_ASKS_NOTHING = re.compile(r"[^?？]*\Z")
+# Before and after the first mention of a text that asks nothing: "what @bot posted is old", "@bot gave me a date".
+_NAMED = re.compile(
+    r"(?<!est-)(?<!ets-)\b(?:what|whatever|the (?:thing|stuff)|was|ce que|lo que|frag(?:t"
+    r"|en wir)?(?: doch| mal| einfach)"
+    r"|(?<!je )demandez? (?:donc )?à|pregunt(?:ad|e|en)(?:le)? a) (?:o |el |le )?\Z",
+    re.IGNORECASE,
+)
+_TRUSTED = re.compile(
+    r"\b(?:trust|believe|rely on|fiar[ií]a(?:is)? de|me fío de|confiaria (?:no|em|na)|confio (?:no|em"
+    r"|na)|confiance à|trauen?"
+    r"|würde? ich|würd ich) \Z",
+    re.IGNORECASE,
+)
+_DID = re.compile(
+    r"\A(?: just| here)? ?(?:(?:gave|told|sent|answered) (?:me|us|them|people|a|the|wrong) "
+    r"|(?:m|nous )['’]?a (?:dit|donné|envoyé|sorti|répondu) |(?:me|nos) (?:dio|dijo|mandó|passou|deu|disse|mandou) "
+    r"|hat (?:mir|uns) |が間違|を(?:あまり)?信用|の(?:投稿|回答|返事|答え)(?:は|が))",
+    re.IGNORECASE,
+)
 
 
 def mentions_in_passing(text: str) -> bool:
     """Whether a text that mentions the bot is for others, and speaks of it."""
-    return not _begins_with_request(text) and estimate_passing(text) > MIN_PASSING
+    return not _begins_with_request(text) and (_speaks_of_bot(text) or estimate_passing(text) > MIN_PASSING)
+
+
+def _speaks_of_bot(text: str) -> bool:
+    """Whether words around the first mention, which does not begin the text, show that it is told of the bot."""
+    found = MENTION.search(text[:MAX_LENGTH])
+    if found is None or not text[: found.start()].strip() or not _ASKS_NOTHING.match(text):
+        return False
+    before, after = text[: found.start()], text[found.end() : found.end() + 40]
+    named = _NAMED.search(before[-40:]) and after[:2].strip()
+    return bool(named or _TRUSTED.search(before[-40:]) or _DID.match(after))
 
 
 def _begins_with_request(text: str) -> bool:

@@ -26,6 +26,7 @@ SCALE = 100  # of a weight in the file
 MIN_CALL = 0.7  # probability from which a message is thanks or an introduction: other messages are lost by it
 # Probabilities, of the two, from which a message is one; between them the rules decide. A lost question costs more.
 MIN_QUESTION, MIN_STATEMENT = 0.72, 0.65
+MIN_LONG_QUESTION, LONG = 0.6, 8  # from so many words on the rules see the statement, and miss what is asked of it
 
 FILE = Path(__file__).with_name("weights.tsv")
 
@@ -47,7 +48,7 @@ def classify(text: str, evidence: Collection[str]) -> Kind | None:
     if max(thanks, introduces) > MIN_CALL:
         return "thanks" if thanks > introduces else "introduction"
     share = asks / (asks + states)
-    if share >= MIN_QUESTION:
+    if share >= (MIN_LONG_QUESTION if len(text.split()) >= LONG else MIN_QUESTION):
         return "question"
     return "statement" if share <= 1 - MIN_STATEMENT else None
 

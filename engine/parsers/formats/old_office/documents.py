@@ -64,7 +64,7 @@ def _list_texts(data: bytes) -> Iterator[tuple[str, str]]:
     is_second = struct.unpack_from("<H", stream, _FLAGS)[0] & _IN_SECOND_TABLE
     lengths = struct.unpack_from("<8i", stream, _LENGTHS)
     table = read_stream(data, "1Table" if is_second else "0Table")
-    text = _read_pieces(mark_row_ends(stream, table), table)
+    text = _read_pieces(mark_row_ends(stream, table, read_stream(data, "Data")), table)
     at = 0
     for label, length in zip(_LABELS, lengths, strict=True):
         for paragraph in _ENDS.split(_clean(text[at : at + max(0, length)])):

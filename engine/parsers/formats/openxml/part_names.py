@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import zipfile
 from io import BytesIO
@@ -19,6 +20,11 @@ WORKBOOK, DOCUMENT = "xl/workbook.xml", "word/document.xml"
 _TYPES = "[Content_Types].xml"
 _USUAL = {"sharedStrings": "sharedStrings.xml", "styles": "styles.xml"}  # by the type of the relation
 _TAB, _TAB_AS_TEXT = b"<w:tab/>", b'<w:t xml:space="preserve">\t</w:t>'
+_TEXT_PART = re.compile(r"word/(?:document|footnotes|endnotes|comments|header\d{0,9}|footer\d{0,9})\.xml")
+_REFERENCE = re.compile(rb"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});")
+_ENCODING = re.compile(rb"<\?xml[^>]{0,80}encoding=[\"'](?!utf-8)", re.IGNORECASE)
+_PRIVATE = 0x10FF00  # private characters that no font uses, one for each of ASCII
+_HIDDEN = re.compile(f"[{chr(_PRIVATE)}-{chr(_PRIVATE + 0x7F)}]")
 _MOVED = re.compile(rb"<(\w{1,20}:)?moveFrom(?:\s[^<>]*)?(?<!/)>")
 
 
@@ -46,6 +52,31 @@ def prepare_text(data: bytes) -> bytes:
     text = archive.read(DOCUMENT) if DOCUMENT in archive.names else b""
     left = _drop_moved(text).replace(_TAB, _TAB_AS_TEXT)
     return data if left == text else _repack(archive, {name: name for name in archive.names}, {}, {DOCUMENT: left})
+
+
+def hide_references(data: bytes) -> bytes:
+    """A Word file with private characters for "&amp;" and the like, which the library would leave out.
+
+    `show_references` gives the characters back. Raises CorruptFile.
+    """
+    archive = XmlArchive(data)
+    texts = {name: archive.read(name) for name in archive.names if _TEXT_PART.fullmatch(name)}
+    changed = {
+        name: _REFERENCE.sub(_hide, text) for name, text in texts.items() if b"&" in text and not _ENCODING.match(text)
+    }
+    return _repack(archive, {name: name for name in archive.names}, {}, changed) if changed else data
+
+
+def _hide(reference: re.Match[bytes]) -> bytes:
+    character = html.unescape(reference[0].decode("ascii"))
+    if len(character) != 1 or "\ud800" <= character <= "\udfff":
+        return reference[0]
+    return (chr(_PRIVATE + ord(character)) if character < "\x80" else character).encode()
+
+
+def show_references(text: str) -> str:
+    """The text with the characters that `hide_references` hid."""
+    return _HIDDEN.sub(lambda match: chr(ord(match[0]) - _PRIVATE), text)
 
 
 def _drop_moved(text: bytes) -> bytes:

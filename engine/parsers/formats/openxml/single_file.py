@@ -31,7 +31,14 @@ _SPACES = re.compile(
 _ENTITY = "<!ENTITY"
 _MIDNIGHT, _FRACTION, _NO_DATE = re.compile(r"T00:00:00(?:\.0+)?$"), re.compile(r"\.0+$"), re.compile(r"^1899-12-31T")
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?")
-_NAMED = {"Percent": "0.00%", "Fixed": "0.00", "Standard": "#,##0.00"}
+_NAMED = {
+    "Percent": "0.00%",
+    "Fixed": "0.00",
+    "Standard": "#,##0.00",
+    "Scientific": "0.00E+00",
+    "Currency": "$#,##0.00",
+    "Euro Currency": "€#,##0.00",  # the first is that of whoever opens it
+}
 _CHOICES = frozenset({"Yes/No", "True/False", "On/Off"})
 _TRUTH = {"0": "false", "1": "true"}
 _MAX_COLUMNS = 16_384

@@ -24,6 +24,7 @@ from engine.text.name_spans import title_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from datetime import datetime
 
     from engine.models import Scope
 
@@ -88,6 +89,15 @@ class Documents(Topic[Place_co]):
         if changed:
             self.reset_to_pending(id_)
         return changed
+
+    @writing
+    def retitle(self, key: str, title: str, link: str, time: datetime | None) -> bool:
+        """Give a conversation another title, link and time; its passages stay. Returns whether it exists."""
+        rows = self.db.execute_fetchall(
+            "UPDATE document SET title = ?, link = ?, time = ? WHERE key = ? AND kind = 'conversation' RETURNING id",
+            (title, link, to_micros(time), key),
+        )
+        return bool(rows)
 
     def _load_header(self, key: str) -> dict[str, Any] | None:
         rows = self.db.execute_fetchall(f"SELECT id, {', '.join(_HEADER_COLUMNS)} FROM document WHERE key = ?", (key,))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from functools import partial
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.storage.ledger.full_text.index import ScoringIndex, find_term_index, measure_scope
+from engine.storage.ledger.full_text.index import ScoringIndex, find_term_index, measure_rows, measure_scope
 from engine.storage.ledger.queries.filters import filter_ids
 from engine.storage.ledger.queries.tie_order import load_sort_keys
 from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
@@ -20,7 +21,7 @@ from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from engine.storage.ledger.full_text.index import FullTextIndex, Postings, ScopeSize, SearchWord
+    from engine.storage.ledger.full_text.index import FullTextIndex, Postings, ScopeSize, SearchWord, TermIndex
     from engine.storage.ledger.records.query_results import ResolvedFilters, ScopeIds
     from engine.storage.sql.connection import Connection
 
@@ -47,9 +48,13 @@ def rank_rows(
     k: int,
 ) -> dict[int, float]:
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
-    whole = measure_scope(db, index, scope_ids)
     reader, scope = find_term_index(db), index.scope_clause(scope_ids, "x")
     distinct = list({word.term: word for word in words}.values())
+    if filters is not None and (past := filters.list_past_ids(index.kind)) is not None:
+        size = measure_rows(db, index, past)
+        load = partial(_load_among, reader, db, index, scope, past)
+        return _select_best(db, index, score_words(distinct, load, size), k)
+    whole = measure_scope(db, index, scope_ids)
     if isinstance(reader, ScoringIndex):
         scores = reader.score_rows(db, index.kind, distinct, scope, whole)
     else:
@@ -57,6 +62,19 @@ def rank_rows(
     if filters is not None:
         scores = _filter_scores(db, index, scores, filters, k)
     return _select_best(db, index, scores, k)
+
+
+def _load_among(
+    reader: TermIndex,
+    db: Connection,
+    index: FullTextIndex,
+    scope: str,
+    ids: frozenset[int],
+    forms: Sequence[SearchWord],
+) -> list[Postings]:
+    """The rows among these ids that contain each form."""
+    found = reader.load_postings(db, index.kind, forms, scope)
+    return [{row: times for row, times in held.items() if row[0] in ids} for held in found]
 
 
 def list_forms(words: Iterable[SearchWord]) -> list[SearchWord]:

@@ -10,9 +10,10 @@ from engine.storage.ledger.full_text import fts5, tsvector
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ScopeIds
 from engine.storage.sql.connection import Dialect
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from engine.storage.sql.connection import Connection
 
@@ -133,5 +134,16 @@ def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> 
         "SELECT COALESCE(SUM(x.row_count), 0), COALESCE(SUM(x.total_length), 0) FROM corpus_stats x"
         f" WHERE x.kind = ? AND {index.scope_clause(scope_ids, 'x')}",
         (index.kind,),
+    )
+    return ScopeSize(rows, length)
+
+
+def measure_rows(db: Connection, index: FullTextIndex, ids: Collection[int]) -> ScopeSize:
+    """The number and length of these rows of the index."""
+    lengths = "chunk" if index.kind == KeyKind.CHUNK else "entity_length"
+    column = "tokens" if index.kind == KeyKind.CHUNK else "length"
+    [[rows, length]] = db.execute_fetchall(
+        f"SELECT COUNT(*), COALESCE(SUM(x.{column}), 0) FROM @list(?, j) @then JOIN {lengths} x ON x.id = j.value",
+        (id_list(sorted(ids)),),
     )
     return ScopeSize(rows, length)

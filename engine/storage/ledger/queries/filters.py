@@ -97,15 +97,15 @@ def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilt
     """Those of the chunks whose every passage matches: in others, any passage may state a fact."""
     condition_, parameters = passage_clause(filters)
     mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, false))"
-    since, until = to_micros(filters.since), to_micros(filters.until)
+    since, until, is_past = to_micros(filters.since), to_micros(filters.until), filters.as_of is not None
     if some.ids is None:
         sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
-        return ChunkFilter(None, sql, bounds, since, until)
+        return ChunkFilter(None, sql, bounds, since, until, is_past)
     rows = db.execute_fetchall(
         f"SELECT c.id FROM @list(?, j) @then JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
         (id_list(sorted(some.ids)), *parameters),
     )
-    return ChunkFilter(frozenset(row[0] for row in rows), since=since, until=until)
+    return ChunkFilter(frozenset(row[0] for row in rows), since=since, until=until, is_past=is_past)
 
 
 def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: int) -> frozenset[int]:

@@ -36,6 +36,13 @@ class EntityMatch(NamedTuple):
     degree: int
 
 
+class StatedCounts(NamedTuple):
+    """How many chunks state an entity, and how many of its relations they state."""
+
+    mentions: int
+    degree: int
+
+
 @dataclass(frozen=True, slots=True)
 class WalkEdges:
     """Weighted edges between entities (canonical names) and chunks (ids), and known degrees of entities."""
@@ -106,7 +113,8 @@ SqlValue = str | int | None
 class ChunkFilter:
     """Chunks by their ids if they are few, else by a condition that only the store understands.
 
-    `since` and `until` limit the times of facts, in microseconds since 1970.
+    `since` and `until` limit the times of facts, in microseconds since 1970. `is_past`: of a question as of a day, for
+    which names, relations and words count as often as they stand in these chunks.
     """
 
     ids: frozenset[int] | None
@@ -114,6 +122,7 @@ class ChunkFilter:
     parameters: tuple[SqlValue, ...] = ()
     since: int | None = None
     until: int | None = None
+    is_past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +137,10 @@ class ResolvedFilters:
     def listed_ids(self, kind: KeyKind) -> frozenset[int] | None:
         """The ids of a kind, if they are few."""
         return {KeyKind.CHUNK: self.matching_chunks.ids, KeyKind.NAME: self.names, KeyKind.PAIR: self.pairs}[kind]
+
+    def list_past_ids(self, kind: KeyKind) -> frozenset[int] | None:
+        """The ids of a kind as of a day, if it is a question as of a day and they are few."""
+        return self.listed_ids(kind) if self.fully_matching_chunks.is_past else None
 
 
 @dataclass(frozen=True, slots=True)

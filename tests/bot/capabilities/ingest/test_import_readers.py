@@ -18,9 +18,9 @@ CHANNELS = [build("mill"), build("quay"), build("board", "closed"), build("joint
 
 def test_a_platform_that_the_bot_serves_says_itself_who_reads() -> None:
     assert describe_import_readers(CHANNELS, None, is_served=True) == (
-        "Who can find it: every full member of chat:T1 what is in 2 open channels, only its own members what is in 2"
-        " other channels, only the people in it what is in 1 direct conversation, and whoever uses this terminal all of"
-        " it; what is in a channel that the bot is not in stays closed until somebody adds it there."
+        "Every full member of chat:T1 can find what is in 2 open channels. Only their own members can find what is in"
+        " 2 other channels. Only the people in it can find what is in 1 direct conversation. Whoever uses this terminal"
+        " can find all of it. A channel that the bot is not in stays closed until somebody adds it there."
     )
 
 
@@ -31,7 +31,7 @@ def test_without_a_destination_the_rest_stays_at_the_terminal() -> None:
 def test_a_destination_names_its_readers_and_what_is_left_out() -> None:
     destination = ImportDestination("talk", "W9", {"board": "C7"})
     assert describe_import_readers(CHANNELS, destination, is_served=False) == (
-        "Who can find it: every full member of talk:W9 what is in 2 open channels, everyone in C7 what is in #board,"
-        " and whoever uses this terminal all of it; 2 channels without readers there are left out (--channel-map names"
-        " them)."
+        "Every full member of talk:W9 can find what is in 2 open channels. Everyone in C7 can find what is in #board."
+        " Whoever uses this terminal can find all of it. 2 channels without readers there are left out (--channel-map"
+        " names them)."
     )

@@ -47,7 +47,7 @@ async def test_an_estimate_and_who_will_find_it_fit_a_narrow_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def results() -> AsyncGenerator[OperationResult]:
-        yield Completed("Who can find it: every full member of chat:T1, and whoever uses this terminal all of it.")
+        yield Completed("Every full member of chat:T1 can find what is in 2 open channels. Whoever uses this one, too.")
         yield replace(LARGE, dollars=2.1)
 
     monkeypatch.setenv("COLUMNS", "40")

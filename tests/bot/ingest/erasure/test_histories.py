@@ -45,19 +45,28 @@ class ToldHistory:
         text = f"{self.choose.choice(NAMES)} met {self.choose.choice(NAMES)} at the {word}."
         match self.choose.choices(("say", "reply", "share", "ask"), (5, 2, 1, 3))[0]:
             case "share":
-                upload = self.bot.platform.add_file(f"{word}.txt", text.encode())
-                message = await self.bot.receive(self.bot.share(place, upload, author=who))
-                await self.bot.ingest_service.files.ingest(message, quiet=True)
-                files = await self.bot.store.files.list_by_messages(place.room, [message.id])
-                self.files += [(file.document, who, word) for file in files]
+                await self.share(place, who, text, word)
             case "ask" if self.messages:
                 await self.bot.engine.wait_until_indexed()
                 await self.bot.ask(place, who, f"Whom did {self.choose.choice(NAMES)} meet?")
             case "reply" if roots := [each for each, _ in self.messages if each.location.channel == place.channel]:
                 thread = Location(place.platform, place.workspace, place.channel, self.choose.choice(roots).id)
-                self.messages.append((await self.bot.post(thread, who, text), word))
+                self.messages.append((await self.say(thread, who, text, word), word))
             case _:
-                self.messages.append((await self.bot.post(place, who, text), word))
+                self.messages.append((await self.say(place, who, text, word), word))
+
+    async def say(self, place: Location, who: str, text: str, word: str) -> Message:
+        """Post a message; `word`: the one that stands nowhere else."""
+        del word
+        return await self.bot.post(place, who, text)
+
+    async def share(self, place: Location, who: str, text: str, word: str) -> None:
+        """Share a file."""
+        upload = self.bot.platform.add_file(f"{word}.txt", text.encode())
+        message = await self.bot.receive(self.bot.share(place, upload, author=who))
+        await self.bot.ingest_service.files.ingest(message, quiet=True)
+        files = await self.bot.store.files.list_by_messages(place.room, [message.id])
+        self.files += [(file.document, who, word) for file in files]
 
     def choose_erasure(self) -> tuple[str, Location, Any, set[str]]:
         """Somebody, where they ask, what they have erased, and the words that then are gone."""

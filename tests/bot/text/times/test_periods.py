@@ -14,6 +14,9 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)  # a Friday
 LAST_WEEK = (date(2026, 11, 9), date(2026, 11, 15))
 LAST_MONTH = (date(2026, 10, 1), date(2026, 10, 31))
 LAST_YEAR = (date(2025, 1, 1), date(2025, 12, 31))
+THREE_DAYS_AGO = (date(2026, 11, 17), date(2026, 11, 17))
+A_FEW_DAYS_AGO = (date(2026, 11, 15), date(2026, 11, 18))
+TWO_WEEKS_AGO = (date(2026, 11, 2), date(2026, 11, 8))
 MAY = (date(2026, 5, 1), date(2026, 5, 31))
 
 
@@ -27,6 +30,20 @@ MAY = (date(2026, 5, 1), date(2026, 5, 31))
         *((words, LAST_YEAR) for words in ["in the last year", "el año pasado", "l'année dernière", "l’an dernier"]),
         *((words, LAST_YEAR) for words in ["im letzten Jahr", "o ano passado", "去年"]),
         *((words, MAY) for words in ["in May", "im Mai", "en mayo", "en mai", "em maio", "since May", "May 2026"]),
+        *((words, THREE_DAYS_AGO) for words in ["3 days ago", "three days ago", "vor 3 Tagen", "vor drei Tagen"]),
+        *((words, THREE_DAYS_AGO) for words in ["hace 3 días", "hace tres días", "3 días atrás", "il y a 3 jours"]),
+        *((words, THREE_DAYS_AGO) for words in ["il y a trois jours", "há 3 dias", "há três dias", "3 dias atrás"]),
+        *((words, THREE_DAYS_AGO) for words in ["três dias atrás", "3日前", "三日前"]),
+        *((words, A_FEW_DAYS_AGO) for words in ["a few days ago", "several days ago", "vor ein paar Tagen"]),
+        *((words, A_FEW_DAYS_AGO) for words in ["vor einigen Tagen", "hace unos días", "hace algunos días"]),
+        *((words, A_FEW_DAYS_AGO) for words in ["il y a quelques jours", "há alguns dias", "uns dias atrás", "数日前"]),
+        *((words, TWO_WEEKS_AGO) for words in ["2 weeks ago", "two weeks ago", "vor 2 Wochen", "2週間前"]),
+        *(
+            (words, (date(2026, 11, 17), date(2026, 11, 18)))
+            for words in ["a couple of days ago", "hace un par de días"]
+        ),
+        ("the day before yesterday", (date(2026, 11, 18), date(2026, 11, 18))),
+        ("antes de ayer", (date(2026, 11, 18), date(2026, 11, 18))),
         ("el 3 de mayo", (date(2026, 5, 3), date(2026, 5, 3))),
         ("am Montag", (date(2026, 11, 16), date(2026, 11, 16))),
         ("2025", LAST_YEAR),

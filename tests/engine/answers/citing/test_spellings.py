@@ -325,6 +325,82 @@ def test_a_copied_answer_takes_no_citation(cited: str) -> None:
     assert cite(f"{KILN} {cited}.", copied) == cite(f"{KILN} {cited}.", copied, step=1) == (f"{KILN} [1].", (1,))
 
 
+PAGES = """
+[S. 3]¦[S.3]¦[vgl. S. 3]¦[siehe S. 3, 4]¦[S. 3: Ofenplan]¦[S. 3, 07:40]¦[s. 3]
+"""
+
+
+@pytest.mark.parametrize("page", spellings(PAGES))
+def test_an_abbreviated_page_is_no_source(page: str) -> None:
+    text = f"{KILN} {page}."
+    assert cite(text) == cite(text, step=1) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "written",
+    spellings("[2, S. 4]¦[Quelle 2, S. 4]¦[2, p. 4]¦[Source 2, pp. 4-5]¦[2, pág. 12]¦[2, Seite 4 f.]¦[Doc 2; page 12]"),
+)
+def test_a_page_behind_a_source_is_left_out(written: str) -> None:
+    text = f"{KILN} {written}."
+    assert cite(text) == cite(text, step=1) == (f"{KILN} [1].", (2,))
+
+
+NAMED_INDEXES = """
+Set rows[n1] to zero first.¦Swap cells[s2] and cells[n3] there.¦The array row[n2].¦It reads items[i2] or items[n4] now.
+"""
+
+
+@pytest.mark.parametrize("text", spellings(NAMED_INDEXES))
+def test_an_index_with_a_name_is_text(text: str) -> None:
+    assert cite(text) == cite(text, step=1) == (text, ())
+
+
+@pytest.mark.parametrize("text", [f"{KILN}[S2].", f"{KILN}[n2], it is said.", f"{KILN}[s2][n3]."])
+def test_a_glued_label_behind_a_clause_is_a_citation(text: str) -> None:
+    assert cite(text)[1] == cite(text, step=1)[1] == ((2, 3) if "3" in text else (2,))
+
+
+PAIRS = """
+The stake beside the kiln is at (4, 12).¦On the map the old kiln is (2, 5).¦The grid position of the kiln = (1, 3).
+Der alte Ofen steht im Plan bei (4, 12).¦Die Lage des alten Ofens ist (2, 5).¦El lugar del horno viejo es (2, 5).
+Le four du plan se trouve à (2, 5).¦A posição do forno antigo é (2, 5).¦They won the second set of the match (4, 2).
+Die Töpfer gewannen den letzten Satz klar (4, 2).¦Les potiers ont gagné le dernier match (4, 2).
+The square of the old kiln lies between (1, 2) and (4, 5).
+"""
+
+
+@pytest.mark.parametrize("text", spellings(PAIRS))
+def test_a_pair_that_the_sentence_needs_is_text(text: str) -> None:
+    assert cite(text) == cite(text, step=1) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The range of the dial is [1, 5] there.", "The range of the dial is `[1, 5]` there."),
+        ("Its heat is in the interval [2, 4].", "Its heat is in the interval `[2, 4]`."),
+        ("Die Hitze liegt im Bereich [2, 4] hier.", "Die Hitze liegt im Bereich `[2, 4]` hier."),
+        ("Le nombre est dans l'intervalle [2, 4].", "Le nombre est dans l'intervalle `[2, 4]`."),
+    ],
+)
+def test_an_interval_is_code(text: str, shown: str) -> None:
+    assert cite(text) == cite(text, step=1) == (shown, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As is stated for the old kiln in (1, 2), it was lit.",
+        "The old kiln was lit at nine according to (1, 2).",
+        "They won the last match on a cold Tuesday (1, 2).",
+        "The old kiln was lit in the last match break (1, 2).",
+        "The range of the old dial was set by Ada [1, 2].",
+    ],
+)
+def test_a_pair_that_supports_a_clause_is_a_citation(text: str) -> None:
+    assert cite(text)[1] == cite(text, step=1)[1] == (1, 2)
+
+
 def test_a_copied_link_stays_one() -> None:
     text = f"{KILN} [source 1](https://kiln.example/1)."
     assert cite(text, text) == cite(text, text, step=1) == (text, ())

@@ -184,6 +184,11 @@ def test_facts_need_no_list_around_them(reply: str) -> None:
     assert [(link.source, link.target) for link in found.links] == [("Quay", "Tar")]
 
 
+@pytest.mark.parametrize("reply", [json.dumps(OBJECT), f"```json\n{json.dumps(OBJECT)}\n```"])
+def test_an_object_may_be_quoted_as_a_text_of_json(reply: str) -> None:
+    assert parse_json_extraction(reply) == FULL
+
+
 def test_the_description_of_a_tool_is_no_fact() -> None:
     assert parse_json_extraction('{"name": "look", "type": "function", "description": "looks up"}') == Extraction()
 

@@ -6,8 +6,17 @@ from typing import Any
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import BadModelSettings, ModelError, ModelRefused, ModelUnavailable, OutOfCredit, RateLimited
+from engine.errors import (
+    BadModelSettings,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+    OutOfCredit,
+    RateLimited,
+    RequestRejected,
+)
 from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.wire.rejections import STREAM
 from engine.llm.wire.reply_parts import flatten_content
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.raw_replies import RawReplies
@@ -48,6 +57,26 @@ async def test_streams_keep_what_the_library_would_drop(model: str) -> None:
         server.deltas = [{"refusal": REFUSAL}]
         with pytest.raises(ModelRefused, match="I will not say that"):
             await stream(server, model)
+
+
+def choice(index: int, text: str) -> str:
+    return json.dumps({"id": "x", "choices": [{"index": index, "delta": {"content": text}, "finish_reason": None}]})
+
+
+@pytest.mark.parametrize("model", MODELS[:2])
+async def test_a_second_choice_is_no_part_of_the_reply(model: str) -> None:
+    async with RawReplies() as server:
+        server.events = [choice(0, "Ada "), choice(1, "Bob "), choice(0, "mills."), choice(1, "bakes.")]
+        assert await stream(server, model) == ("Ada mills.", False)
+
+
+async def test_a_provider_that_sends_a_whole_reply_does_not_stream() -> None:
+    async with RawReplies() as server:
+        message = {"role": "assistant", "content": "Ada mills."}
+        server.replies = {"/completions": {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}}
+        with pytest.raises(RequestRejected, match="does not stream") as caught:
+            await stream(server, "openai/stub")
+    assert caught.value.parameter == STREAM
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from engine.options import RankingOptions
-from engine.retrieval.ranking.passages import RatedChunk, order_passages, rate_passages, spread_over_pieces
+from engine.retrieval.ranking.passages import RatedChunk, find_named, order_passages, rate_passages, spread_over_pieces
 from engine.storage.ledger.records import ChunkText, PieceText
 
 PLAIN = RankingOptions(neighbor_share=0.0, passage_rank_weight=0.0)
@@ -41,6 +42,33 @@ def test_the_rank_of_the_window_counts() -> None:
 def test_the_reply_to_the_best_message_gains() -> None:
     rated = RatedChunk(chunk(1, "question", "reply", "x", "y"), 0.0, (), (3.0, 0.0, 0.2, 0.1))
     assert rate(RankingOptions(neighbor_span=1), rated)[:2] == ["question", "reply"]
+
+
+def test_what_a_named_person_wrote_gains() -> None:
+    talk = chunk(1, "a", "b")
+    other = replace(talk.pieces[1], author="Bob")
+    rated = RatedChunk(replace(talk, pieces=(talk.pieces[0], other)), 0.0, (), (1.0, 0.8))
+    assert rate(PLAIN, rated) == ["a", "b"]
+    scores = rate_passages([rated], PLAIN, find_named("What did Bob bake?", ["Ada", "Bob"]))
+    assert max(scores, key=lambda key: scores[key]) == ("talk", "b")
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Where does Ada live?", {"Ada Quill", "ada"}),
+        ("What are ada quill's plans?", {"Ada Quill"}),
+        ("How many kilns are there?", set()),
+        ("Will it rain?", set()),
+        ("May we see the mark?", set()),
+        ("田中さんは何を言いましたか？", {"田中"}),
+        ("What did the project manager say?", {"Project Manager"}),
+        ("Which project did they name?", set()),
+    ],
+)
+def test_an_author_is_named_by_the_whole_name_or_the_first_one(question: str, named: set[str]) -> None:
+    authors = ["Ada Quill", "ada", "Will Stone", "mark", "田中", "Project Manager", "", "X"]
+    assert find_named(question, authors) == named
 
 
 @pytest.mark.parametrize(
