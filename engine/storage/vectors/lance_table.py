@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import structlog
@@ -28,10 +28,12 @@ from engine.storage.vectors.search_plan import (
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
     from pathlib import Path
 
     import pyarrow as pa
+
+Result = TypeVar("Result")
 
 log = structlog.get_logger(__name__)
 
@@ -83,11 +85,38 @@ class LanceTable:
         """Free the rows in memory; the next search loads them from the files."""
         await self._cache.close()
 
-    def _drop_lost(self, error: CopyLost) -> None:
-        """Drop rows whose file was lost: the next search loads them again, a few times in all."""
+    @asynccontextmanager
+    async def _follow(self, change: Callable[[RowArrays], None], *, deletes: bool = False) -> AsyncIterator[None]:
+        """Hold the lock, and change the rows in memory once the block has changed the files."""
+
+        def apply(rows: RowArrays) -> None:
+            try:
+                change(rows)
+            except CopyLost as error:
+                self._report_loss(error)
+                raise
+
+        async with self.write_lock, AsyncExitStack() as held:
+            with self._cache.follow(apply, deletes=deletes):
+                yield
+                if (rows := self._cache.rows) is not None:
+                    await held.enter_async_context(rows.hold_searches())
+
+    async def _ask_copy(self, ask: Callable[[RowArrays], Awaitable[Result]]) -> Result | None:
+        """What the rows in memory answer; None if there are none, or if their file is lost: then they are dropped."""
+        if (rows := await self._cache.get()) is None:
+            return None
+        try:
+            return await ask(rows)
+        except CopyLost as error:
+            if self._cache.rows is rows:  # not yet dropped by another search
+                self._report_loss(error)
+                self._cache.drop()
+            return None
+
+    def _report_loss(self, error: CopyLost) -> None:
         log.warning("vectors.copy_lost", table=self.folder.stem, error=str(error))
         self._losses += 1
-        self._cache.drop()
 
     async def index_columns(self) -> set[str]:
         """The columns that have an index."""
@@ -105,18 +134,16 @@ class LanceTable:
         keys = [rows[place] for place in places]
         content = unit_vectors(np.asarray(vectors).reshape(len(rows), self._dim)[places])
         with translate_library_errors(self.folder):
-            async with self.write_lock:
-                with self._cache.follow(lambda cached: cached.upsert(keys, content)):
-                    await self._replace_rows(keys, content)
+            async with self._follow(lambda cached: cached.upsert(keys, content)):
+                await self._replace_rows(keys, content)
 
     async def delete(self, ids: Collection[int]) -> None:
         """Delete all rows of the ids."""
         if not ids:
             return
         with translate_library_errors(self.folder):
-            async with self.write_lock:
-                with self._cache.follow(lambda cached: cached.delete(ids), deletes=True):
-                    await self._delete_rows(sorted(ids))
+            async with self._follow(lambda cached: cached.delete(ids), deletes=True):
+                await self._delete_rows(sorted(ids))
 
     async def search(self, vector: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
@@ -125,27 +152,21 @@ class LanceTable:
         if condition is None or k <= 0 or not query.any():
             return []
         with translate_library_errors(self.folder):
-            if (cached := await self._cache.get()) is not None:
-                try:
-                    return await cached.find(query, k, vector_filter)
-                except CopyLost as error:
-                    self._drop_lost(error)
+            if (hits := await self._ask_copy(lambda rows: rows.find(query, k, vector_filter))) is not None:
+                return hits
             async with self.hold_files():
                 found = await self._search_files(query, k, vector_filter, condition)
-        hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
+        numbers = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
         return sorted(
-            (VectorHit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in hits),
+            (VectorHit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in numbers),
             key=lambda hit: (-hit.similarity, hit.id, hit.part),
         )
 
     async def fetch(self, ids: Collection[int]) -> dict[int, np.ndarray]:
         """The vectors by id, shape (parts, dim), parts in order."""
         with translate_library_errors(self.folder):
-            if (cached := await self._cache.get()) is not None:
-                try:
-                    return await cached.look_up(ids)
-                except CopyLost as error:
-                    self._drop_lost(error)
+            if (found := await self._ask_copy(lambda rows: rows.look_up(ids))) is not None:
+                return found
             return await self._fetch_from_files(sorted(ids))
 
     async def fetch_stored(self, ids: Collection[int]) -> dict[int, np.ndarray]:
@@ -206,7 +227,7 @@ class LanceTable:
             async with self._loading:
                 return await self._copy_rows()
         except CopyLost as error:
-            log.warning("vectors.copy_lost", table=self.folder.stem, error=str(error))
+            self._report_loss(error)
             raise
 
     async def _copy_rows(self) -> RowArrays:

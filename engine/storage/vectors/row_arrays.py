@@ -6,9 +6,9 @@ One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 380
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import structlog
 
 from engine.errors import DiskError
 from engine.storage.column_arrays import ArraysFull, ColumnArrays, is_member
-from engine.storage.search_gate import SearchGate
+from engine.storage.search_gate import SearchGate, SearchThreads
 from engine.storage.spilled_rows import SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorHit
@@ -24,6 +24,7 @@ from engine.storage.vectors.search_plan import max_matching_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from typing import Self
 
@@ -73,7 +74,7 @@ class RowArrays:
         self._rows = ColumnArrays(types, max_rows, self.others)
         self._is_grouped = False
         self._groups: _Groups | None = None  # None: not known since the last change
-        self._gate = SearchGate()
+        self._gate, self._threads = SearchGate(), SearchThreads()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -132,11 +133,15 @@ class RowArrays:
         """As `search`, beside the event loop if the table is large or a file is read."""
         if len(self) <= LOOP_ROWS and not self.others:
             return self.search(query, k, vector_filter)
-        return await asyncio.to_thread(self.search, query, k, vector_filter)
+        return await self._threads.run(partial(self.search, query, k, vector_filter))
 
     async def look_up(self, ids: Collection[int]) -> dict[int, np.ndarray]:
         """As `fetch`, beside the event loop if a file is read."""
-        return await asyncio.to_thread(self.fetch, ids) if self.others else self.fetch(ids)
+        return await self._threads.run(partial(self.fetch, ids)) if self.others else self.fetch(ids)
+
+    def hold_searches(self) -> AbstractAsyncContextManager[None]:
+        """While inside, nothing is searched beside the event loop, so that a change does not block it."""
+        return self._threads.hold()
 
     def search(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """The k rows most similar to a query of length one that match the filter, best first; ties by id and part."""

@@ -8,7 +8,9 @@ import os
 import random
 import signal
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -247,6 +249,69 @@ async def test_files_that_are_lost_again_and_again_are_not_made_any_more(tmp_pat
     await asyncio.sleep(0.1)
     assert (await store.fetch("chunks", [1]))[1] == pytest.approx(vectors[[1]])
     assert not find_table(store).is_cached
+    await store.close()
+
+
+async def test_searches_that_meet_one_lost_file_are_one_loss(tmp_path: Path) -> None:
+    vectors, everywhere = random_units(800, DIM, 9), VectorFilter(frozenset(range(SPACES)))
+    store = await open_loaded(tmp_path, TINY, vectors)
+    os.truncate(f"/proc/self/fd/{find_rows(store).others[ROUNDED].number}", 0)
+    with capture_logs() as logs:
+        found = await asyncio.gather(*(store.search("chunks", vectors[5], 1, everywhere) for _ in range(MAX_LOSSES)))
+    assert [[hit.id for hit in hits] for hits in found] == [[5]] * MAX_LOSSES
+    assert [line["event"] for line in logs] == ["vectors.copy_lost"]
+    await wait_for_copy(store)
+    await store.close()
+
+
+async def test_files_that_cannot_be_written_are_named_and_not_made_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    vectors, write = random_units(800, DIM, 9), os.pwrite
+    store = await open_loaded(tmp_path, TINY, vectors)
+    with capture_logs() as logs:
+        for id_ in range(MAX_LOSSES):
+            await wait_for_copy(store)
+            monkeypatch.setattr(os, "pwrite", fail)
+            await store.upsert("chunks", [place_row(id_)], vectors[[id_]])
+            monkeypatch.setattr(os, "pwrite", write)
+    assert ["No space left" in line["error"] for line in logs if line["event"] == "vectors.copy_lost"] == [True] * 3
+    await store.fetch("chunks", [1])
+    await asyncio.sleep(0.1)
+    assert (await store.fetch("chunks", [1]))[1] == pytest.approx(vectors[[1]])
+    assert not find_table(store).is_cached
+    await store.close()
+
+
+async def test_the_event_loop_goes_on_while_a_change_waits_for_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, go_on, read = threading.Event(), threading.Event(), os.preadv
+
+    def read_slowly(*place: Any) -> int:
+        began.set()
+        go_on.wait(2.0)
+        go_on.set()  # if the loop was blocked
+        return read(*place)
+
+    vectors, everywhere = random_units(800, DIM, 9), VectorFilter(frozenset(range(SPACES)))
+    store = await open_loaded(tmp_path, TINY, vectors)
+    monkeypatch.setattr(os, "preadv", read_slowly)
+    searching = asyncio.create_task(store.search("chunks", vectors[5], 1, everywhere))
+    await asyncio.to_thread(began.wait)
+    deleting = asyncio.create_task(store.delete("chunks", [5]))
+    await asyncio.sleep(0.5)
+    assert not searching.done()
+    later = asyncio.create_task(store.search("chunks", vectors[5], 1, everywhere))
+    await asyncio.sleep(0.1)
+    assert not any(task.done() for task in (searching, deleting, later))
+    go_on.set()
+    assert [hit.id for hit in await searching] == [5]
+    await deleting
+    assert [hit.id for hit in await later] != [5]
     await store.close()
 
 
