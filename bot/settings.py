@@ -39,7 +39,8 @@ STORES_GROUP = "threadlore.stores"  # of entry points: plug-ins that hold graph 
 MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
 # Former settings, and what to do instead.
 REPLACED = {
-    "THREADLORE_SEARCH_MEMORY_MB": "THREADLORE_MEMORY_MB bounds the whole main process, copies for searches included"
+    "THREADLORE_SEARCH_MEMORY_MB": "THREADLORE_MEMORY_MB bounds the whole main process, so set it to 704 more"
+    " than this one, 768 at least, or leave both out"
 }
 BACKUP_SECONDS = {"hour": 3600.0, "day": 86_400.0, "week": 604_800.0}
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
