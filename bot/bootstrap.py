@@ -55,7 +55,7 @@ from engine.llm.config import CallTimeouts
 from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
 from engine.llm.traits.remembered import load_thinking, save_thinking
-from engine.options import SEARCH_MEMORY_BYTES, VECTOR_CACHE_BYTES, WORD_CACHE_BYTES, SummaryLimits
+from engine.options import CopySizes, SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
 
@@ -237,6 +237,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
     extraction = build_context_window(settings, "extraction")
     people = build_people_rules(settings.people, load_people_defaults())
     waits = settings.extraction_wait_seconds
+    copies = divide_memory(settings)
     return EngineOptions(
         chunking=extraction.fit_chunking(ChunkingOptions()),
         summary_limits=extraction.fit_summary_limits(SummaryLimits()),
@@ -257,9 +258,24 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         spaces_without_authors=people.list_prefixes("off"),
         compaction_delay=settings.compaction_delay_seconds,
         disk_reserve_bytes=settings.disk_reserve_mb * MIB,
-        vector_cache_bytes=settings.search_memory_mb * MIB * VECTOR_CACHE_BYTES // SEARCH_MEMORY_BYTES,
-        word_cache_bytes=settings.search_memory_mb * MIB * WORD_CACHE_BYTES // SEARCH_MEMORY_BYTES,
+        vector_cache_bytes=copies.vectors,
+        word_cache_bytes=copies.words,
+        graph_cache_bytes=copies.graph,
     )
+
+
+def divide_memory(settings: Settings) -> CopySizes:
+    """The memory of each copy. Raises BadSetting if a process needs more than it may take."""
+    if not settings.memory_mb:
+        return CopySizes()
+    try:
+        return CopySizes.divide(settings.memory_mb * MIB, has_database=bool(settings.database.get_secret_value()))
+    except ValueError as error:
+        [needed] = error.args
+        raise BadSetting(
+            f"THREADLORE_MEMORY_MB={settings.memory_mb} is too little: the program needs at least {needed // MIB}.",
+            hint="Raise it, or leave it empty: then only copies are limited.",
+        ) from error
 
 
 def load_stores(settings: Settings) -> StoresOpener | None:

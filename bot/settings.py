@@ -37,6 +37,11 @@ PREFIX = "THREADLORE_"
 PEOPLE_PATTERN = r"^(?:(?:^|,)\s*(?:\w+\s*=\s*)?(?:off|names|on)\s*)*$"
 STORES_GROUP = "threadlore.stores"  # of entry points: plug-ins that hold graph and vectors
 MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
+# Former settings, and what to do instead.
+REPLACED = {
+    "THREADLORE_SEARCH_MEMORY_MB": "THREADLORE_MEMORY_MB bounds the whole main process, so set it to 704 more"
+    " than this one, 768 at least, or leave both out"
+}
 BACKUP_SECONDS = {"hour": 3600.0, "day": 86_400.0, "week": 604_800.0}
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
 AUDITORS = r"^\s*([^:,\s]+:[^:,\s]*:[^:,\s]+\s*(,\s*|$))*$"  # PLATFORM:WORKSPACE:PERSON, separated by commas
@@ -182,7 +187,7 @@ class Settings(BaseSettings):
     suggest_duplicate_names: bool = True
     compaction_delay_seconds: float = Field(default=600.0, gt=0)
     disk_reserve_mb: int = Field(default=32, ge=0, le=4096)
-    search_memory_mb: int = Field(default=736, ge=0)
+    memory_mb: int = Field(default=0, ge=0)
 
     backup_every: Literal["", "hour", "day", "week"] = ""
     backup_dir: str = ""
@@ -332,12 +337,18 @@ def list_unknown_variables(
     unknown = sorted(name for name in names - settings if name.startswith(PREFIX))
     plugins = (*list_adapter_names(), *list_stores_names()) if unknown else ()
     known = tuple(f"{PREFIX}{name}_".upper() for name in (*plugins, "source"))  # the last: secrets of sources
-    return [f"There is no setting {name}{_suggest_setting(name)}" for name in unknown if not name.startswith(known)]
+    return [_explain_unknown(name) for name in unknown if not name.startswith(known)]
 
 
 def list_stores_names() -> tuple[str, ...]:
     """The installed plug-ins that hold graph and vectors."""
     return tuple(sorted({entry_point.name for entry_point in entry_points(group=STORES_GROUP)}))
+
+
+def _explain_unknown(name: str) -> str:
+    if name in REPLACED:
+        return f"{name} is not read any more: {REPLACED[name]}."
+    return f"There is no setting {name}{_suggest_setting(name)}"
 
 
 def _suggest_setting(name: str) -> str:

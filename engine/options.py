@@ -34,7 +34,28 @@ SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 # takes 7 ms of a core, on disk 30; loading them takes 4 s, during which searches use the disk.
 VECTOR_CACHE_BYTES = 160 << 20
 WORD_CACHE_BYTES = 128 << 20
-SEARCH_MEMORY_BYTES = 3 * VECTOR_CACHE_BYTES + 2 * WORD_CACHE_BYTES  # of all tables of vectors and indexes of words
+GRAPH_CACHE_BYTES = 64 << 20  # 1,400,000 relations and as many entities, taken as they come
+GRAPH_SHARE = 96 << 20  # of a given memory: beside VECTOR_CACHE_BYTES for each table
+# What a process needs besides copies, measured at 300,000 chunks, and copies that are worth their loading.
+PROCESS_BYTES, MIN_COPIES_BYTES = 704 << 20, 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CopySizes:
+    """Bytes of memory for copies: of each table of vectors, of each index of words in PostgreSQL, and of the graph."""
+
+    vectors: int = VECTOR_CACHE_BYTES
+    words: int = WORD_CACHE_BYTES
+    graph: int = GRAPH_CACHE_BYTES
+
+    @classmethod
+    def divide(cls, memory: int, *, has_database: bool) -> CopySizes:
+        """The sizes with which a process stays below so many bytes. Raises ValueError with the bytes that it needs."""
+        copies = memory - PROCESS_BYTES
+        if copies < MIN_COPIES_BYTES:
+            raise ValueError(PROCESS_BYTES + MIN_COPIES_BYTES)
+        whole = 3 * VECTOR_CACHE_BYTES + (2 * WORD_CACHE_BYTES if has_database else GRAPH_SHARE)
+        return cls(*(part * copies // whole for part in (VECTOR_CACHE_BYTES, WORD_CACHE_BYTES, GRAPH_SHARE)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +303,8 @@ class EngineOptions:
     keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
     of vectors, which are searched there if their rows fit; vectors that take more than a fourth of it are rounded to
     integers, and cosines then differ by up to 0.005. `word_cache_bytes`: memory for a copy of each of two term indexes
-    of a PostgreSQL database, by which words are ranked if it fits. `prompt_tokens`: of an answer's prompt for a model,
+    of a PostgreSQL database, by which words are ranked if it fits. `graph_cache_bytes`: memory for a copy of the graph
+    in files. `prompt_tokens`: of an answer's prompt for a model,
     about, at most the question's `max_total_tokens`; 0: so many. `max_attempts`: tries before a text to which a model
     gives no valid reply is given up. `cache_answers`: replay the answer of an identical prompt. `join_duplicates`: join
     spellings of one name that are certainly the same entity; False undoes such joins. `suggest_duplicates`: compare new
@@ -311,6 +333,7 @@ class EngineOptions:
     disk_reserve_bytes: int = 0
     vector_cache_bytes: int = VECTOR_CACHE_BYTES
     word_cache_bytes: int = WORD_CACHE_BYTES
+    graph_cache_bytes: int = GRAPH_CACHE_BYTES
     prompt_tokens: int = DEFAULT_PROMPT_TOKENS
     max_attempts: int = 6
     cache_answers: bool = True

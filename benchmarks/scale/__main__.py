@@ -16,7 +16,7 @@ FILLED = "filled"  # the file that marks a complete store
 MODEL = "benchmarks.synthetic:build_reply"
 
 
-async def run(home: Path, corpus: list[str], amount: int, *database: str) -> None:
+async def run(home: Path, corpus: list[str], measured: list[str], *database: str) -> None:
     if not is_filled(home):
         async with start_process("-m", "benchmarks.scale.fill", str(home), *corpus, *database) as process:
             assert process.stdout is not None
@@ -25,7 +25,7 @@ async def run(home: Path, corpus: list[str], amount: int, *database: str) -> Non
                 raise RuntimeError("the store was not filled")
         (home / FILLED).touch()
     async with start_model_server(MODEL) as address:
-        command = ("-m", "benchmarks.scale.measure", str(home), *corpus, address, str(amount), *database)
+        command = ("-m", "benchmarks.scale.measure", str(home), *corpus, address, *measured, *database)
         began = time.perf_counter()
         async with start_process(*command) as process:
             assert process.stdout is not None
@@ -46,7 +46,10 @@ def print_step(step: dict[str, Any], seconds: float) -> None:
                 flush=True,
             )
         case "memory":
-            print(f"MiB resident: {step['main']:.0f}; the process that calls models: {step['model']:.0f}")
+            print(
+                f"MiB resident: {step['main']:.0f}, {step['own']:.0f} of it in no file;"
+                f" the process that calls models: {step['model']:.0f}"
+            )
         case "first word":
             print(f"first word after {seconds:.1f} s\n\n| spaces | mode | p50 ms | p95 ms | processor ms | stages")
             print("|---|---|---|---|---|---")
@@ -67,14 +70,18 @@ def main() -> None:
     parser.add_argument("--spaces", type=int, default=200)
     parser.add_argument("--facts", type=int, default=4, help="relations that each document states")
     parser.add_argument("--questions", type=int, default=60, help="for each scope and mode")
+    parser.add_argument("--memory", type=int, default=0, help="MiB that the process stays below; 0: the default")
+    parser.add_argument("--loading", type=float, default=15.0, help="seconds in which copies are loaded")
+    parser.add_argument("--modes", default="mix,local,naive")
     parser.add_argument("--home", type=Path, help="keep the store here; measure it again if it exists")
     parser.add_argument("--database", choices=["files", "postgres"], default="files", help="on a server for the run")
     chosen = parser.parse_args()
     with temporary_folder() as folder:
         home = chosen.home or Path(folder) / "home"
         corpus = [str(chosen.documents), str(chosen.spaces), str(chosen.facts)]
+        measured = [str(chosen.questions), str(chosen.memory), str(chosen.loading), chosen.modes]
         with start_postgres() if chosen.database == "postgres" else nullcontext() as url:
-            asyncio.run(run(home, corpus, chosen.questions, *filter(None, [url])))
+            asyncio.run(run(home, corpus, measured, *filter(None, [url])))
 
 
 if __name__ == "__main__":

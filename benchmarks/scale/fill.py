@@ -45,12 +45,14 @@ from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.content.chunks import _text_hash, chunks_by_key
 from engine.storage.ledger.full_text.fts5 import register_search_text
+from engine.storage.ledger.full_text.update import STEMS_VERSION
 from engine.storage.ledger.postgres.restore import fill_database
 from engine.storage.ledger.records import Profile
 from engine.storage.postgres.pool import open_pool
 from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.pgvector import PostgresVectors
+from engine.text.languages.stemming import VERSION, find_languages, join_stem_terms
 from engine.text.name_spans import title_key
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
@@ -66,6 +68,7 @@ class BulkWriter:
         self._db = db
         self._tokenizer, self._language, self._limits = O200kTokenizer(), LineLanguage(), SummaryLimits()
         self._spaces: dict[str, int] = {}
+        self._languages = set[str]()
         self._rows: dict[str, list[tuple[object, ...]]] = {}
         self.names: dict[tuple[int, str], KeyFactsBuilder] = {}
         self.pairs: dict[tuple[int, int], KeyFactsBuilder] = {}
@@ -80,7 +83,10 @@ class BulkWriter:
         self._write_profiles()
         self._flush()
         self._db.execute("DELETE FROM uncompared_entity")  # as after a while without new names
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('generation', ?)", (GENERATION,))
+        for language in self._languages:
+            self._db.execute("INSERT OR IGNORE INTO stem_language VALUES (?)", (language,))
+        done = ("generation", GENERATION), (STEMS_VERSION, VERSION)
+        self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", done)
 
     def _write_document(self, number: int, document: Document) -> None:
         space = self._intern_space(document.space)
@@ -96,7 +102,11 @@ class BulkWriter:
         ).items()
         place = (number, space, space, 0, chunk.tokens, 0, 0)
         digest = self._language.extraction_key(Excerpt(chunk.text, document.title))
-        self._insert("chunk", (number, key, *place), (chunk.text, _text_hash(chunk.text), digest, 0, 0, 0, "", "", ""))
+        stems = join_stem_terms(chunk.text)
+        self._languages |= find_languages(stems.split())
+        self._insert(
+            "chunk", (number, key, *place), (chunk.text, _text_hash(chunk.text), digest, 0, 0, 0, "", "", stems)
+        )
         [piece] = chunk.pieces
         self._insert("chunk_passage", (number, 0, number, piece.start, piece.stop))
         self.chunks.append((number, space, space, chunk.text))

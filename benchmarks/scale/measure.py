@@ -1,7 +1,8 @@
 """Open a filled data directory, or database, as the program does, and measure.
 
-`measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT [DATABASE]` prints a JSON line at each step. The model is a server
-at ADDRESS, called through litellm in its own process; questions bring their keywords, so that retrieval calls no model.
+`measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT MEMORY LOADING MODES [DATABASE]` prints a JSON line at each step.
+The model is a server at ADDRESS, called through litellm in its own process; questions bring their keywords, so that
+retrieval calls no model.
 """
 
 from __future__ import annotations
@@ -23,12 +24,11 @@ from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
+from engine.options import CopySizes
 from engine.text.tokenizer import O200kTokenizer
 
 SCOPES = (1, 20, 200)  # spaces
-MODES = ("mix", "local", "naive")
 WARM_UP = 5  # questions
-LOADING_SECONDS = 15.0  # after the first question, in which large tables of vectors are read into memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,39 @@ def report(event: str, **figures: object) -> None:
     print(json.dumps({"event": event, **figures}), flush=True)
 
 
-async def run(home: Path, corpus: Corpus, address: str, amount: int, database: str = "") -> None:
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`amount`: of questions for each scope and mode. `memory`: MiB that the process stays below; 0: the default.
+
+    `loading`: seconds after the first question, in which large tables of vectors are read into memory.
+    """
+
+    amount: int
+    memory: int
+    loading: float
+    modes: tuple[str, ...]
+    database: str = ""
+
+    @property
+    def options(self) -> EngineOptions:
+        """The options of the engine."""
+        copies = CopySizes.divide(self.memory << 20, has_database=bool(self.database)) if self.memory else CopySizes()
+        return replace(
+            EngineOptions(),
+            cache_answers=False,
+            database=self.database,
+            vector_cache_bytes=copies.vectors,
+            word_cache_bytes=copies.words,
+            graph_cache_bytes=copies.graph,
+        )
+
+
+async def run(home: Path, corpus: Corpus, address: str, chosen: Run) -> None:
     provider = SubprocessProvider()
     calls = ModelClient(16, CallTimeouts(), provider)
     model = LiteLLMModel(LLMConfig(ModelConfig("hosted_vllm/stub", api_base=address)), calls, O200kTokenizer().count)
     preload = asyncio.create_task(calls.preload())
-    options = replace(EngineOptions(), cache_answers=False, database=database)
-    async with Engine.open(home, language=model, embedder=QuestionEmbedder(), options=options) as engine:
+    async with Engine.open(home, language=model, embedder=QuestionEmbedder(), options=chosen.options) as engine:
         report("open")
         [question] = corpus.build_questions(min(SCOPES), 1)
         answer = await engine.ask(question)
@@ -78,19 +104,27 @@ async def run(home: Path, corpus: Corpus, address: str, amount: int, database: s
         await anext(aiter(answer))
         report("first word")
         await answer.aclose()
-        await asyncio.gather(preload, asyncio.sleep(LOADING_SECONDS))
+        report("memory", main=resident_mib("self"), own=anonymous_mib(), model=resident_mib(provider.pid or "self"))
+        await asyncio.gather(preload, asyncio.sleep(chosen.loading))
         for spaces in (scope for scope in SCOPES if scope <= corpus.spaces):
-            for mode in MODES:
-                found = await measure_retrieval(engine, corpus, spaces, mode, amount)
+            for mode in chosen.modes:
+                found = await measure_retrieval(engine, corpus, spaces, mode, chosen.amount)
                 report("retrieval", **{name: getattr(found, name) for name in RetrievalFigures.__slots__})
-        report("memory", main=resident_mib("self"), model=resident_mib(provider.pid or "self"))
+        report("memory", main=resident_mib("self"), own=anonymous_mib(), model=resident_mib(provider.pid or "self"))
     await calls.close()
+
+
+def anonymous_mib() -> float:
+    """MiB of memory of this process that no file holds."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def main() -> None:
     raise_gc_threshold()  # as the program does
-    home, documents, spaces, facts, address, amount, *database = sys.argv[1:]
-    asyncio.run(run(Path(home), Corpus(int(documents), int(spaces), int(facts)), address, int(amount), *database))
+    home, documents, spaces, facts, address, amount, memory, loading, modes, *database = sys.argv[1:]
+    chosen = Run(int(amount), int(memory), float(loading), tuple(modes.split(",")), *database)
+    asyncio.run(run(Path(home), Corpus(int(documents), int(spaces), int(facts)), address, chosen))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from engine.text.similarity import is_same_vector
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
-    from typing import Literal
 
     from engine.data_dir import DataDir
     from engine.llm.base import Embedder
@@ -73,7 +72,7 @@ class StoreFiles:
         await refill_after_given_stores(ledger)
         vectors, left = await self._open_vectors(ledger, dim, former, stack)
         stack.push_async_callback(vectors.close)
-        graph = await open_graph(self.folder, self.options.graph_backend, ledger)
+        graph = await open_graph(self.folder, self.options, ledger)
         stack.push_async_callback(graph.close)
         return Stores(graph, vectors, left)
 
@@ -185,32 +184,33 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:
     """Raise CorruptLedger if there are vectors of chunks that the ledger has never had."""
-    if vectors.max_id("chunks") > await ledger.stats.find_last_chunk_id():
+    if await vectors.has_ids_above("chunks", await ledger.stats.find_last_chunk_id()):
         await vectors.close()
         raise CorruptLedger(
             f"The ledger {folder.ledger_path} lacks the latest changes; its log is lost.", hint=LEDGER_BEHIND_HINT
         )
 
 
-async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger: LedgerStore) -> GraphStore:
+async def open_graph(folder: DataDir, options: EngineOptions, ledger: LedgerStore) -> GraphStore:
     """The graph of the data directory, filled from the ledger if it is new, damaged or lost.
 
     Its library silently creates an empty graph if there is no file.
     """
-    from engine.storage.graph.kuzu import KuzuGraph  # noqa: PLC0415 - importing it takes a while
+    from engine.storage.graph.kuzu import EDGE_BYTES, KuzuGraph  # noqa: PLC0415 - importing it takes a while
 
+    module, cached_edges = options.graph_backend, options.graph_cache_bytes // EDGE_BYTES
     path = folder.graph_path(module)
     former = await ledger.settings.get("graph")
     fresh = former != module or not path.exists()
     if fresh and former:
         await ledger.settings.set("graph", GRAPH_UNFILLED)
     try:
-        graph = await KuzuGraph.open(path, module)
+        graph = await KuzuGraph.open(path, module, cached_edges=cached_edges)
     except CorruptProjection as error:
         log.warning("graph.recreated", error=str(error))
         await ledger.settings.set("graph", GRAPH_UNFILLED)
         await KuzuGraph.erase(path)
-        graph, fresh = await KuzuGraph.open(path, module), True
+        graph, fresh = await KuzuGraph.open(path, module, cached_edges=cached_edges), True
     fresh = fresh or await graph.has_missing(*await ledger.stats.list_last_graphed())
     if fresh and former:
         await graph.replace_all(await ledger.stats.list_nodes(), await ledger.stats.list_edges())

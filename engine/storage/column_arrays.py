@@ -5,37 +5,59 @@ from __future__ import annotations
 import math
 import mmap
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-MAX_TABLE = 4 << 20
+MAX_TABLE = 32 << 20
 
 
 class ArraysFull(Exception):
     """The rows do not fit into the arrays."""
 
 
+class OutsideColumn(Protocol):
+    """A column that is not in memory alone."""
+
+    def __getitem__(self, places: np.ndarray) -> np.ndarray:
+        """The rows at these places."""
+
+    def __setitem__(self, places: slice | np.ndarray, rows: np.ndarray | int) -> None:
+        """Write rows at these places, or a number."""
+
+
 class ColumnArrays:
     """Rows in no particular order, at most `max_rows`; for one thread.
 
     Memory is taken as rows are written, up to the highest number so far, and returned when the object is freed.
+    `others`: the columns that are elsewhere, with room for so many rows.
     """
 
-    def __init__(self, types: Mapping[str, np.dtype[Any]], max_rows: int) -> None:
+    def __init__(
+        self, types: Mapping[str, np.dtype[Any]], max_rows: int, others: Mapping[str, OutsideColumn] | None = None
+    ) -> None:
         self._max_rows = max_rows
         self._count = 0
-        self._columns = {name: _reserve_array(type_, max_rows) for name, type_ in types.items()}
+        self._others = others or {}
+        self._arrays = {name: _reserve_array(type_, max_rows) for name, type_ in types.items()}
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column; it changes with the rows."""
-        return self._columns[name][: self._count]
+        """A column in memory; it changes with the rows."""
+        return self._arrays[name][: self._count]
+
+    def copy(self, name: str, places: np.ndarray) -> np.ndarray:
+        """A column at these places."""
+        return self._others[name][places] if name in self._others else self[name][places]
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        return {**self._arrays, **self._others}
 
     def append(self, rows: Mapping[str, np.ndarray]) -> None:
         """Add rows, given as all columns. Raises ArraysFull."""
@@ -46,6 +68,17 @@ class ColumnArrays:
         for name, column in self._columns.items():
             column[self._count : end] = rows[name]
         self._count = end
+
+    def extend(self, count: int) -> None:
+        """Add rows of zeros. Raises ArraysFull."""
+        if self._count + count > self._max_rows:
+            raise ArraysFull
+        self._count += count
+
+    def write(self, places: np.ndarray, rows: Mapping[str, np.ndarray]) -> None:
+        """Replace the rows at these places, given as all columns."""
+        for name, column in self._columns.items():
+            column[places] = rows[name]
 
     def delete(self, places: np.ndarray) -> None:
         """Delete the rows at these places, which differ: the last rows take them."""
@@ -72,14 +105,18 @@ def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
     return np.asarray(table[numbers])
 
 
-def _reserve_array(type_: np.dtype[Any], rows: int) -> np.ndarray:
-    """An array that takes no memory before it is written.
+def reserve_memory(size: int) -> mmap.mmap:
+    """Memory that is not taken before it is written.
 
     `numpy.empty` would take it at once: after `engine.memory.scrub_freed_memory`, the allocator fills every new block.
     """
-    pages = mmap.mmap(-1, max(1, type_.itemsize * rows), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages = mmap.mmap(-1, max(1, size), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if hasattr(mmap, "MADV_HUGEPAGE"):  # as numpy does: a search of 32,000 vectors takes a quarter less
         with suppress(OSError):
             pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
+
+
+def _reserve_array(type_: np.dtype[Any], rows: int) -> np.ndarray:
     shape = (rows, *type_.shape)
-    return np.frombuffer(pages, type_.base, math.prod(shape)).reshape(shape)
+    return np.frombuffer(reserve_memory(type_.itemsize * rows), type_.base, math.prod(shape)).reshape(shape)

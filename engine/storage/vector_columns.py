@@ -9,8 +9,10 @@ import numpy as np
 
 Columns = Mapping[str, np.ndarray]
 
+ROUNDED, REMAINDER = "rounded", "remainder"  # columns of bytes
 MAX_INTEGER = np.float32(127)
 SMALLEST = np.float32(1e-30)
+REMAINDERS = np.float32(254)  # steps between two integers
 
 
 class VectorColumns(Protocol):
@@ -26,8 +28,15 @@ class VectorColumns(Protocol):
     def decode(self, columns: Columns) -> np.ndarray:
         """The vectors, shape (n, dim)."""
 
-    def compare(self, columns: Columns, query: np.ndarray) -> np.ndarray:
-        """The cosine of each row with a query of length one, shape (dim,); `decode` gives a more exact one."""
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns that are compared with a query."""
+
+    def prepare(self, query: np.ndarray) -> Columns:
+        """A query of length one, shape (dim,), for comparisons."""
+
+    def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
+        """The cosine of each row with a query; `decode` gives a more exact one."""
 
 
 class ExactColumns:
@@ -39,6 +48,7 @@ class ExactColumns:
 
     def __init__(self, dim: int) -> None:
         self.types: dict[str, np.dtype[Any]] = {"vector": np.dtype((np.float32, (dim,)))}
+        self.compared = ("vector",)
 
     def encode(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         return {"vector": vectors}
@@ -46,38 +56,53 @@ class ExactColumns:
     def decode(self, columns: Columns) -> np.ndarray:
         return columns["vector"]
 
-    def compare(self, columns: Columns, query: np.ndarray) -> np.ndarray:
-        return np.asarray(np.vecdot(columns["vector"], query))
+    def prepare(self, query: np.ndarray) -> Columns:
+        return {"vector": query}
+
+    def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
+        return np.asarray(np.vecdot(columns["vector"], prepared["vector"]))
 
 
 class RoundedColumns:
     """Vectors as integers from -127 to 127, each scaled by its largest number.
 
     For embeddings without dominant dimensions, cosines differ by less than 0.005 from the exact ones, mostly by 0.0005.
+    `is_refined`: a second column has the remainders, which `decode` adds: its cosines differ by less than 0.00003.
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, *, is_refined: bool = False) -> None:
+        self.compared = (ROUNDED, "scale")
+        integers = np.dtype((np.int8, (dim,)))
         self.types: dict[str, np.dtype[Any]] = {
-            "rounded": np.dtype((np.int8, (dim,))),
+            ROUNDED: integers,
             "scale": np.dtype(np.float32),  # which gives the integers the length one
-        }
+        } | ({REMAINDER: integers} if is_refined else {})
 
     def encode(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         largest = np.maximum(np.abs(vectors).max(axis=1, initial=0.0, keepdims=True), SMALLEST)
-        rounded = vectors * (MAX_INTEGER / largest)
-        np.rint(rounded, out=rounded)
+        scaled = vectors * (MAX_INTEGER / largest)
+        rounded = np.rint(scaled)
         lengths = np.sqrt(np.vecdot(rounded, rounded))
         scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return {"rounded": rounded.astype(np.int8), "scale": scale}
+        columns = {ROUNDED: rounded.astype(np.int8), "scale": scale}
+        if REMAINDER in self.types:
+            columns[REMAINDER] = np.rint((scaled - rounded) * REMAINDERS).astype(np.int8)
+        return columns
 
     def decode(self, columns: Columns) -> np.ndarray:
-        return np.asarray(columns["rounded"] * columns["scale"][:, None])
+        if REMAINDER not in self.types:
+            return np.asarray(columns[ROUNDED] * columns["scale"][:, None])
+        vectors = columns[REMAINDER] * (1 / REMAINDERS) + columns[ROUNDED]
+        lengths = np.sqrt(np.vecdot(vectors, vectors))
+        return np.asarray(vectors / np.maximum(lengths, SMALLEST)[:, None])
 
-    def compare(self, columns: Columns, query: np.ndarray) -> np.ndarray:
+    def prepare(self, query: np.ndarray) -> Columns:
+        return self.encode(query[None])
+
+    def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
         import simsimd  # noqa: PLC0415 - only needed for large tables
 
-        if not len(columns["rounded"]):  # the library refuses it
+        if not len(columns[ROUNDED]):  # the library refuses it
             return np.empty(0, np.float32)
-        encoded = self.encode(query[None])
-        products = simsimd.cdist(columns["rounded"], encoded["rounded"], "inner")
-        return np.asarray(np.asarray(products, np.float32).ravel() * (columns["scale"] * encoded["scale"]))
+        products = simsimd.cdist(columns[ROUNDED], prepared[ROUNDED], "inner")
+        return np.asarray(np.asarray(products, np.float32).ravel() * (columns["scale"] * prepared["scale"]))

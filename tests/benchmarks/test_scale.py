@@ -1,6 +1,8 @@
 """The corpus in bulk is what the engine makes of the same documents; its questions start walks."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from benchmarks.scale.corpus import Corpus, LineLanguage
 from benchmarks.scale.fill import fill
 from benchmarks.scale.measure import measure_retrieval
 from engine import Engine, EngineOptions
+from engine.data_dir import DataDir
 
 CORPUS = Corpus(documents=60, spaces=6, facts=4)
 
@@ -26,11 +29,21 @@ async def _export(home: Path, *, ingest: bool) -> list[str]:
         return [line async for line in engine.maintenance.export("jsonl", CORPUS.scope_of(CORPUS.spaces))]
 
 
+def read_stems(home: Path) -> list[tuple[str, ...]]:
+    """The stem terms of all chunks, their languages, and the version of what made them."""
+    with closing(sqlite3.connect(DataDir(home).ledger_path)) as db:
+        stems = db.execute("SELECT key, stems FROM chunk ORDER BY key").fetchall()
+        languages = db.execute("SELECT language FROM stem_language ORDER BY language").fetchall()
+        return [*stems, *languages, *db.execute("SELECT value FROM meta WHERE key = 'stems_version'")]
+
+
 @pytest.mark.long
 async def test_bulk_rows_are_those_of_an_ingest(tmp_path: Path) -> None:
     found = await fill(tmp_path / "bulk", CORPUS)
+    stems = read_stems(tmp_path / "bulk")
     bulk, ingested = await _export(tmp_path / "bulk", ingest=False), await _export(tmp_path / "road", ingest=True)
     assert bulk == ingested
+    assert stems == read_stems(tmp_path / "road")
     kinds = [json.loads(line)["kind"] for line in bulk]
     assert kinds.count("relation") == found["relations"] > 200
 

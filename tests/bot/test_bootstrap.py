@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.bootstrap import build_engine_options, build_parser_limits, open_models
+from bot.bootstrap import MIB, build_engine_options, build_parser_limits, open_models
 from bot.errors import BadSetting
 from bot.model_setup.roles import (
     build_context_window,
@@ -17,6 +17,7 @@ from bot.model_setup.roles import (
     role_model_settings,
 )
 from bot.settings import load_settings
+from engine import EngineOptions
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.checked_embedder import CheckedEmbedder
 from engine.llm.embedder import LiteLLMEmbedder
@@ -109,6 +110,22 @@ def test_ollama_is_given_the_context(model: str, settings: dict[str, Any], size:
 def test_a_context_without_room_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(BadSetting, match="THREADLORE_LLM_CONTEXT_TOKENS"):
         build_engine_options(load_settings(**CHAT, **settings))
+
+
+def test_the_memory_is_divided_between_the_copies() -> None:
+    def options(**settings: Any) -> EngineOptions:
+        return build_engine_options(load_settings(**CHAT, **settings))
+
+    plain, files, database = options(), options(memory_mb=2048), options(memory_mb=2048, database="postgresql://h/d")
+    assert plain.vector_cache_bytes == EngineOptions().vector_cache_bytes
+    assert 3 * files.vector_cache_bytes + files.graph_cache_bytes == pytest.approx(1344 * MIB, abs=8)
+    assert 3 * database.vector_cache_bytes + 2 * database.word_cache_bytes == pytest.approx(1344 * MIB, abs=8)
+
+
+@pytest.mark.parametrize("memory", [1, 767])
+def test_too_little_memory_is_refused_with_what_is_needed(memory: int) -> None:
+    with pytest.raises(BadSetting, match=f"THREADLORE_MEMORY_MB={memory} is too little.* at least 768"):
+        build_engine_options(load_settings(**CHAT, memory_mb=memory))
 
 
 async def test_a_vision_model_shares_the_key_of_its_provider() -> None:

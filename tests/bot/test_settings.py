@@ -16,6 +16,7 @@ from bot.errors import BadSetting
 from bot.server import configured_platforms, serve
 from bot.settings import Settings, list_unknown_variables, list_unread_lines, load_present_settings, load_settings
 from engine.clock import SYSTEM_CLOCK
+from engine.options import MIN_COPIES_BYTES, PROCESS_BYTES
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()
@@ -181,6 +182,16 @@ def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: p
     ]
     monkeypatch.delenv("THREADLORE_LLM_MODLE")
     assert list_unknown_variables(None, tmp_path) == []
+
+
+def test_a_setting_that_was_replaced_names_its_successor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THREADLORE_SEARCH_MEMORY_MB", "500")
+    [sentence] = list_unknown_variables(None, tmp_path)
+    assert sentence == (
+        "THREADLORE_SEARCH_MEMORY_MB is not read any more: THREADLORE_MEMORY_MB bounds the whole main process,"
+        f" so set it to {PROCESS_BYTES >> 20} more than this one, {(PROCESS_BYTES + MIN_COPIES_BYTES) >> 20} at least,"
+        " or leave both out."
+    )
 
 
 def test_settings_of_adapters_come_from_the_environment_before_the_file(

@@ -36,6 +36,7 @@ REOPEN_AFTER_ROWS = 40_000
 # A graph of up to this many relations, and as many entities, is also kept in memory: at most 28 MB. With 300,000 it
 # loads in 0.1 s, and a look-up takes 1 ms of a core, by the library 12 to 15 ms.
 CACHED_EDGES = 500_000
+EDGE_BYTES = 48  # of an edge and a node
 
 
 class KuzuGraph:

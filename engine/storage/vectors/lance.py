@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 INDEX_CACHE = 96 << 20
 METADATA_CACHE = 16 << 20
+READ_AHEAD = 64 << 20
 # Maintenance runs after this many writes (each leaves a file) or new rows (searched without the index).
 MAINTENANCE_WRITES = 100
 MAINTENANCE_ROWS = 8_000
@@ -48,6 +49,7 @@ class LanceVectors:
     def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor, cache_bytes: int) -> None:
         self._path = path
         self._cache_bytes = cache_bytes
+        self._loading = asyncio.Lock()
         self._supervisor = supervisor
         self._connection = connection
         self._dim = dim
@@ -63,7 +65,8 @@ class LanceVectors:
     ) -> LanceVectors:
         """Open or create the vectors in the folder `path`; `dim` dimensions each.
 
-        A table whose rows fit into `cache_bytes`, rounded if need be, is searched in memory.
+        A table whose rows fit into `cache_bytes`, rounded if need be, is searched in memory; of a larger one a file
+        holds the other rows.
         Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
         with translate_library_errors(path):
@@ -99,9 +102,9 @@ class LanceVectors:
         await self._get_table(table).delete(ids)
         await self._schedule_maintenance(table)
 
-    def max_id(self, table: VectorTable) -> int:
-        """The highest id of a table, -1 if it is empty."""
-        return self._get_table(table).max_id
+    async def has_ids_above(self, table: VectorTable, id_: int) -> bool:
+        """Whether a table has a higher id."""
+        return await self._get_table(table).has_ids_above(id_)
 
     async def search(
         self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter
@@ -180,7 +183,8 @@ class LanceVectors:
                 )
         else:
             table = await self._connection.create_table(name, schema=build_schema(self._dim))
-        opened = self._tables.get(name) or LanceTable(self._path / f"{name}.lance", self._dim, self._cache_bytes)
+        folder = self._path / f"{name}.lance"
+        opened = self._tables.get(name) or LanceTable(folder, self._dim, self._cache_bytes, self._loading)
         await opened.attach(table)
         self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
 
@@ -253,6 +257,8 @@ def _load_library(path: Path) -> Any:
     configure_malloc()
     # Silences the library's log on stderr; read once, at its import.
     os.environ.setdefault("LANCEDB_LOG", "error")
+    # What a scan reads ahead, 2 GiB by default; read once, at the first scan.
+    os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(READ_AHEAD))
     # Arrow's own allocator keeps freed memory (190 MB after 3,000 documents); also chosen at import.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     return import_lancedb()

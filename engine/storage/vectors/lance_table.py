@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import structlog
 
 from engine.scheduling.tasks import wait_for_completion
+from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
+from engine.storage.spilled_rows import CopyLost
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.row_arrays import RowArrays, reserve_rows
+from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
     build_filter,
@@ -24,34 +28,42 @@ from engine.storage.vectors.search_plan import (
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
+Result = TypeVar("Result")
+
+log = structlog.get_logger(__name__)
+
 KEY_COLUMNS = ("id", "space", "room", "part")
 BATCH_ROWS = 10_000
+MAX_LOSSES = 3  # of files of copies, until the next start
 LOADED_BATCH_ROWS = 2_048  # copied into memory without a pause: 2 ms
 
 
 class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
-    If its rows, rounded, fit into `cache_bytes`, they are also kept in memory, and searched there.
+    Its rows are also kept in `cache_bytes` of memory, rounded if need be, and in a file without a name as far as they
+    take more; they are searched there. `loading` lets tables be loaded in turn, since each load takes memory.
     """
 
     table: Any
 
-    def __init__(self, folder: Path, dim: int, cache_bytes: int) -> None:
+    def __init__(self, folder: Path, dim: int, cache_bytes: int, loading: asyncio.Lock) -> None:
         self.folder = folder
         self.write_lock = asyncio.Lock()
         self.is_indexed = False
         self.writes = 0
         self.has_deleted_rows = True  # unknown from before this process
         self._dim = dim
-        self._max_id = -1
+        self._max_id: int | None = None  # None: not known yet
         self._has_parts = False
         self._cache_bytes = cache_bytes
+        self._loading = loading
+        self._losses = 0  # of files of copies
         self._cache = MemoryCopy(self._load_rows)
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
@@ -60,9 +72,7 @@ class LanceTable:
     async def attach(self, table: Any) -> None:
         """Use this table from now on, and read its state."""
         self.table = table
-        found = await table.query().select(["id", "part"]).to_arrow()
-        self._max_id = int(found["id"].to_numpy().max(initial=-1))
-        self._has_parts = bool(found["part"].to_numpy().any())
+        self._max_id = None
         self.is_indexed = "vector" in await self.index_columns()
         self._cache.drop()
 
@@ -75,9 +85,47 @@ class LanceTable:
         """Free the rows in memory; the next search loads them from the files."""
         await self._cache.close()
 
+    @asynccontextmanager
+    async def _follow(self, change: Callable[[RowArrays], None], *, deletes: bool = False) -> AsyncIterator[None]:
+        """Hold the lock, and change the rows in memory once the block has changed the files."""
+
+        def apply(rows: RowArrays) -> None:
+            try:
+                change(rows)
+            except CopyLost as error:
+                self._report_loss(error)
+                raise
+
+        async with self.write_lock, AsyncExitStack() as held:
+            with self._cache.follow(apply, deletes=deletes):
+                yield
+                if (rows := self._cache.rows) is not None:
+                    await held.enter_async_context(rows.hold_searches())
+
+    async def _ask_copy(self, ask: Callable[[RowArrays], Awaitable[Result]]) -> Result | None:
+        """What the rows in memory answer; None if there are none, or if their file is lost: then they are dropped."""
+        if (rows := await self._cache.get()) is None:
+            return None
+        try:
+            return await ask(rows)
+        except CopyLost as error:
+            if self._cache.rows is rows:  # not yet dropped by another search
+                self._report_loss(error)
+                self._cache.drop()
+            return None
+
+    def _report_loss(self, error: CopyLost) -> None:
+        log.warning("vectors.copy_lost", table=self.folder.stem, error=str(error))
+        self._losses += 1
+
     async def index_columns(self) -> set[str]:
         """The columns that have an index."""
         return {column for index in await self.table.list_indices() for column in index.columns}
+
+    async def has_ids_above(self, id_: int) -> bool:
+        """Whether a row has a higher id."""
+        with translate_library_errors(self.folder):
+            return bool(await self.table.count_rows(f"id > {int(id_)}"))
 
     async def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Insert or replace; other parts of the ids are deleted."""
@@ -86,18 +134,16 @@ class LanceTable:
         keys = [rows[place] for place in places]
         content = unit_vectors(np.asarray(vectors).reshape(len(rows), self._dim)[places])
         with translate_library_errors(self.folder):
-            async with self.write_lock:
-                with self._cache.follow(lambda cached: cached.upsert(keys, content)):
-                    await self._replace_rows(keys, content)
+            async with self._follow(lambda cached: cached.upsert(keys, content)):
+                await self._replace_rows(keys, content)
 
     async def delete(self, ids: Collection[int]) -> None:
         """Delete all rows of the ids."""
         if not ids:
             return
         with translate_library_errors(self.folder):
-            async with self.write_lock:
-                with self._cache.follow(lambda cached: cached.delete(ids), deletes=True):
-                    await self._delete_rows(sorted(ids))
+            async with self._follow(lambda cached: cached.delete(ids), deletes=True):
+                await self._delete_rows(sorted(ids))
 
     async def search(self, vector: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
@@ -106,21 +152,21 @@ class LanceTable:
         if condition is None or k <= 0 or not query.any():
             return []
         with translate_library_errors(self.folder):
-            if (cached := await self._cache.get()) is not None:
-                return cached.search(query, k, vector_filter)
+            if (hits := await self._ask_copy(lambda rows: rows.find(query, k, vector_filter))) is not None:
+                return hits
             async with self.hold_files():
                 found = await self._search_files(query, k, vector_filter, condition)
-        hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
+        numbers = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
         return sorted(
-            (VectorHit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in hits),
+            (VectorHit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in numbers),
             key=lambda hit: (-hit.similarity, hit.id, hit.part),
         )
 
     async def fetch(self, ids: Collection[int]) -> dict[int, np.ndarray]:
         """The vectors by id, shape (parts, dim), parts in order."""
         with translate_library_errors(self.folder):
-            if (cached := await self._cache.get()) is not None:
-                return cached.fetch(ids)
+            if (found := await self._ask_copy(lambda rows: rows.look_up(ids))) is not None:
+                return found
             return await self._fetch_from_files(sorted(ids))
 
     async def fetch_stored(self, ids: Collection[int]) -> dict[int, np.ndarray]:
@@ -134,11 +180,6 @@ class LanceTable:
             async with self.hold_files():
                 found = await self.table.query().select(list(KEY_COLUMNS)).to_arrow()
         return sorted(VectorRow(*row) for row in zip(*(found[name].to_pylist() for name in KEY_COLUMNS), strict=True))
-
-    @property
-    def max_id(self) -> int:
-        """The highest id since the table was opened, -1 if there was none."""
-        return self._max_id
 
     async def count_rows(self) -> int:
         """The number of rows."""
@@ -169,25 +210,58 @@ class LanceTable:
             self._readable.set()
 
     async def merge_rows(self, rows: pa.Table) -> None:
-        """Insert or replace by (id, part). The caller holds the lock."""
-        merge = self.table.merge_insert(["id", "part"])
+        """Insert or replace by (id, part). The caller holds the lock.
+
+        Where no id has several parts, by id alone: its index finds the rows, while two columns are read as a whole.
+        """
+        await self._learn_ids()
+        merge = self.table.merge_insert(["id", "part"] if self._has_parts else ["id"])
         await wait_for_completion(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
         self.writes += 1
 
     async def _load_rows(self) -> RowArrays:
         """All rows of one version of the table. Raises ArraysFull."""
-        rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes)
+        if self._losses >= MAX_LOSSES:
+            raise ArraysFull
+        try:
+            async with self._loading:
+                return await self._copy_rows()
+        except CopyLost as error:
+            self._report_loss(error)
+            raise
+
+    async def _copy_rows(self) -> RowArrays:
+        rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes, self.folder.parent)
         async with self.hold_files():
+            groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
             query = self.table.query().select([*KEY_COLUMNS, "vector"])
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
                 keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}
-                rows.append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
+                (groups or rows).append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
+            if groups is not None:
+                groups.finish()
         return rows
 
+    async def _count_by_space(self) -> Counter[int]:
+        counts = Counter[int]()
+        async for batch in await self.table.query().select(["space"]).to_batches():
+            spaces, sizes = np.unique(batch["space"].to_numpy(), return_counts=True)
+            counts.update(dict(zip(spaces.tolist(), sizes.tolist(), strict=True)))
+        return counts
+
+    async def _learn_ids(self) -> int:
+        """The highest id before a write, -1 if there is none; and whether any id has several parts."""
+        if self._max_id is None:
+            found = await self.table.query().select(["id", "part"]).to_arrow()
+            self._has_parts = bool(found["part"].to_numpy().any())
+            self._max_id = int(found["id"].to_numpy().max(initial=-1))
+        return self._max_id
+
     async def _replace_rows(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
+        await self._learn_ids()
+        self._has_parts = self._has_parts or any(row.part for row in keys)
         for start in range(0, len(keys), BATCH_ROWS):
             await self._upsert_batch(keys[start : start + BATCH_ROWS], vectors[start : start + BATCH_ROWS])
-        self._has_parts = self._has_parts or any(row.part for row in keys)
         if self._has_parts:
             await wait_for_completion(self.table.delete(_other_parts_filter(keys)))
 
@@ -213,7 +287,8 @@ class LanceTable:
 
     async def _upsert_batch(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Append ids above all earlier ones, which is far cheaper than looking them up; merge the others."""
-        new = np.fromiter((row.id > self._max_id for row in keys), bool, len(keys))
+        highest = await self._learn_ids()
+        new = np.fromiter((row.id > highest for row in keys), bool, len(keys))
         fresh = [row for row, is_new in zip(keys, new, strict=True) if is_new]
         former = [row for row, is_new in zip(keys, new, strict=True) if not is_new]
         if former:
@@ -221,7 +296,7 @@ class LanceTable:
         if fresh:
             await wait_for_completion(self.table.add(build_columns(fresh, vectors[new])))
             self.writes += 1
-        self._max_id = max(self._max_id, *(row.id for row in keys))
+        self._max_id = max(highest, *(row.id for row in keys))
 
     async def _search_files(self, query: np.ndarray, k: int, vector_filter: VectorFilter, condition: str) -> Any:
         """The nearest rows. A filter that excludes no known row is left out, which saves a third of the time."""

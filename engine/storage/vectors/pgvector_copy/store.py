@@ -69,7 +69,7 @@ class CopiedVectors:
         if (rows := await self._copies.get(table)) is None:
             return await self._stored.search(table, vector, k, vector_filter)
         query = unit_vectors(np.asarray(vector).reshape(1, self._stored.dim))[0]
-        return rows.search(query, k, vector_filter) if k > 0 and query.any() else []
+        return await rows.find(query, k, vector_filter) if k > 0 and query.any() else []
 
     async def fetch(
         self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None

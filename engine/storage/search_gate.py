@@ -1,0 +1,79 @@
+"""What lets searches in together, and a change alone: between threads, and beside an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.scheduling.tasks import wait_for_completion
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+Result = TypeVar("Result")
+
+
+class SearchGate:
+    """Changes come from one thread, in which they may be nested; they wait for the searches of all threads.
+
+    A search begins while no change is made.
+    """
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition(threading.RLock())
+        self._searches = 0
+
+    @contextmanager
+    def search(self) -> Iterator[None]:
+        """While inside, nothing changes."""
+        with self._condition:
+            self._searches += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._searches -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """While inside, nothing is searched."""
+        with self._condition:
+            while self._searches:
+                self._condition.wait()
+            yield
+
+
+class SearchThreads:
+    """Runs searches beside the event loop, which goes on while a change waits for them."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._is_idle, self._may_begin = asyncio.Event(), asyncio.Event()
+        self._is_idle.set()
+        self._may_begin.set()
+
+    async def run(self, search: Callable[[], Result]) -> Result:
+        """The result of a search in another thread, which begins as soon as none are held."""
+        while not self._may_begin.is_set():
+            await self._may_begin.wait()
+        self._running += 1
+        self._is_idle.clear()
+        try:
+            return await wait_for_completion(asyncio.to_thread(search))
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._is_idle.set()
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """While inside, no search runs: running ones are waited for, others wait. One caller at a time."""
+        self._may_begin.clear()
+        try:
+            await self._is_idle.wait()
+            yield
+        finally:
+            self._may_begin.set()

@@ -1,0 +1,33 @@
+"""Rows that are loaded by space: each is there once, whatever was counted before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.storage.vector_columns import RoundedColumns
+from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups
+from tests.contracts.test_vectors_contract import random_units
+
+DIM = 8
+
+
+@pytest.mark.parametrize(
+    "counts", [{1: 20, 2: 30, 9: 50}, {1: 25, 2: 20, 9: 50}, {}, {2: 100, 3: 7}, {1: 1, 2: 1, 3: 1, 9: 1}]
+)
+def test_every_row_is_there_once(counts: dict[int, int]) -> None:
+    rows, vectors = RowArrays(RoundedColumns(DIM), 300), random_units(100, DIM)
+    spaces = np.random.default_rng(1).permutation(np.repeat([1, 2, 9], [20, 30, 50]))
+    groups = SpaceGroups(rows, counts)
+    for start in range(0, 100, 17):
+        part = slice(start, start + 17)
+        ids = np.arange(100)[part]
+        keys = {"id": ids, "space": spaces[part], "room": ids * 0, "part": ids * 0}
+        groups.append(keys, vectors[part])
+    groups.finish()
+    assert len(rows) == 100
+    found = rows.fetch(range(100))
+    assert all(found[id_] == pytest.approx(vectors[[id_]], abs=0.02) for id_ in range(100))
+    assert dict(zip(rows._rows["id"].tolist(), rows._rows["space"].tolist(), strict=True)) == dict(enumerate(spaces))
+    if counts == {1: 20, 2: 30, 9: 50}:
+        assert rows._rows["space"].tolist() == sorted(spaces)
