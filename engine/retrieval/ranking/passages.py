@@ -61,7 +61,10 @@ def rate_passages(
 
 
 def find_named(question: str, authors: Iterable[str]) -> frozenset[str]:
-    """The authors whose whole name, or first name with a capital letter, the question says; titles do not count."""
+    """The authors whose whole name, or first name with a capital letter, the question says; titles do not count.
+
+    Nor does a role ("the project manager"): what is asked about it others discuss as well.
+    """
     words = _WORD.findall(question)
     folded = f" {' '.join(words).casefold()} "
     return frozenset(author for author in authors if _is_named(author, set(words), folded, question))
@@ -69,7 +72,7 @@ def find_named(question: str, authors: Iterable[str]) -> frozenset[str]:
 
 def _is_named(author: str, words: Collection[str], folded: str, question: str) -> bool:
     parts = [part for part in _WORD.findall(author) if part.casefold() not in TITLES]
-    if not parts or len(author) < MIN_NAME:
+    if not parts or len(author) < MIN_NAME or f" the {parts[0].casefold()} " in folded:
         return False
     if author[0].lower() == author[0].upper() and author[0].isalpha() and author in question:  # no capital letters
         return True
