@@ -181,7 +181,7 @@ class EchoFilter:
         return behind.startswith(_TEXT_STARTS) or (behind[:1].isalpha() and not behind[0].islower())
 
     def _is_word(self, whole: str, speaker: str, behind: str) -> bool:
-        """Whether the prompt has the word: `assistantId`, or "model" before a script without capital letters."""
+        """Whether the prompt has the word: "assistantId", or "model" before a script without capital letters."""
         is_apart = whole != speaker or (behind[0].isalpha() and not behind[0].isupper())
         return is_apart and self._prompt.says(whole)
 
