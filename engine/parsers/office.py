@@ -180,7 +180,9 @@ def _append_links(text: str, annotations: Iterable[Mapping[str, Any]]) -> str:
     """Insert addresses after the words that they are linked to. Offsets are UTF-8 bytes."""
     data = text.encode()
     links = [(mark["end"], mark["kind"].get("url") or "") for mark in annotations if "url" in mark.get("kind", {})]
-    for end, address in sorted(links, reverse=True):
-        if address.startswith(("http://", "https://")) and address.encode() not in data:
+    for end, written in sorted(links, reverse=True):
+        address = written.replace("&amp;", "&")  # the library gives it as it is written in XML
+        present = show_references(data.decode("utf-8", "replace"))
+        if address.startswith(("http://", "https://")) and address not in present:
             data = data[:end] + f" ({address})".encode() + data[end:]
     return data.decode("utf-8", "replace")

@@ -45,8 +45,8 @@ _PARTIAL_NUMERO = re.compile(r"\bn\.\s?\Z", re.IGNORECASE)
 # The abbreviation of a page, as in German, Portuguese and Spanish; without a point it is a label of a source: "S3".
 _ABBREVIATED_PAGE = re.compile(r"(?<![^\W_])s\.\s{0,4}\d", re.IGNORECASE)
 _PAGE_BEHIND = re.compile(  # the number of a source
-    rf"(?<=\d)\s{{0,4}}[,;:]\s{{0,4}}(?:{'|'.join(sorted(PAGE_WORDS))})(?:\.\s{{0,4}}|\s{{1,4}})\d{{1,4}}"
-    r"(?:\s?[-–]\s?\d{1,4}|\s?ff?\.?)?\s{0,4}\Z",
+    rf"(?<=\d)\s{{0,4}}[,;:]\s{{0,4}}(?:s\.\s{{0,4}}|(?:{'|'.join(sorted(PAGE_WORDS))})(?:\.\s{{0,4}}|\s{{1,4}}))\d{{1,4}}"
+    r"(?:\s?[-–]\s?\d{1,4}|\s?ff?\.?)?\s{0,4}(?=;|\Z)",
     re.IGNORECASE,
 )
 _COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)

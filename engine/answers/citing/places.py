@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from engine.answers.citing.words import (
     ARTICLES,
     BEFORE_INTERVALS,
+    COPULAS,
     FIRST_OF_ORDERS,
-    GAME_WORDS,
+    GAME_NOUNS,
+    GAME_VERBS,
     INDEXED_WORDS,
+    INTERVAL_ARTICLES,
     INTERVAL_WORDS,
     KEY_WORDS,
     LINKING_WORDS,
@@ -28,12 +31,14 @@ from engine.answers.citing.words import (
     SHORT_WORDS,
     SINGULAR_NUMBERED_WORDS,
     SPELLED_OUT,
+    SUBORDINATING_WORDS,
     TICKET_WORDS,
     UNIT_WORDS,
+    WITHIN_WORDS,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 MIN_WORDS = 4  # of a clause that a number in parentheses can support
 MAX_UNIT_LETTERS = 3  # a shorter word before a superscript is a unit or a variable
@@ -86,34 +91,51 @@ def ends_sentence(behind: str) -> bool:
     return _SENTENCE_END.match(behind) is not None
 
 
-def can_end_clause(before: str, number: int, behind: str, *, has_citation: bool) -> bool:
-    """Whether a number in parentheses here supports the clause before it, and is no step, count or section."""
+def can_end_clause(before: str, numbers: Sequence[int], behind: str, *, has_citation: bool) -> bool:
+    """Whether numbers in parentheses here support the clause before them, and are no step, count, section or pair."""
     is_end = ends_sentence(behind) or behind.startswith(("(", "[")) or _CLAUSE_END.match(behind) is not None
     if not is_end or _count_words(before) + has_citation < MIN_WORDS:
         return False
-    return not (_is_counted(before, number) or _is_numbered(before) or _needs_object(before))
+    is_pair = len(numbers) > 1
+    is_needed = _needs_object(before) or (is_pair and _ends_with_copula(before))
+    return not (_is_counted(before, numbers[0]) or _is_numbered(before) or is_needed or _is_score(before, numbers))
 
 
 def _needs_object(before: str) -> bool:
-    """Whether a clause goes on behind its last word: "it is (4, 12)", "at (4, 12)", "from (1, 2), then north"."""
-    last = before.rstrip(" *_").rpartition(" ")[2].casefold()
-    return last in NEEDING_WORDS and not _REPORTED.search(before)
+    """Whether a clause goes on behind its last word: "at (4, 12)", "from (1, 2), then north"."""
+    return _ends_with(before, NEEDING_WORDS) and not _REPORTED.search(before)
 
 
-def is_score(before: str, numbers: Sequence[int]) -> bool:
+def _ends_with_copula(before: str) -> bool:
+    """Whether a main clause ends with a verb that needs more: "it is (4, 12)", not "where it is" or "weil er ist"."""
+    start, clause = _split_clause(before)
+    is_main = start != "," and SUBORDINATING_WORDS.isdisjoint(_list_words(clause))
+    return is_main and _ends_with(before, COPULAS)
+
+
+def _ends_with(before: str, words: Collection[str]) -> bool:
+    return before.rstrip(" *_").rpartition(" ")[2].casefold() in words
+
+
+def _is_score(before: str, numbers: Sequence[int]) -> bool:
     """Whether two falling numbers behind a clause about a game are its score: "won the second set (6, 4)"."""
     is_falling = len(numbers) == 2 and numbers[0] >= numbers[1]
-    return is_falling and not GAME_WORDS.isdisjoint(_list_words(_last_clause(before)))
+    words = _list_words(_last_clause(before))
+    return is_falling and not (GAME_VERBS.isdisjoint(words) or GAME_NOUNS.isdisjoint(words))
 
 
 def is_interval(before: str, written: str) -> bool:
-    """Whether two rising numbers in square brackets are an interval: "the range is [1, 5]", "the interval [2, 4]"."""
+    """Whether two rising numbers in square brackets are an interval: "the range is [1, 5]", "in the range [2, 4]"."""
     pair = _PAIR.fullmatch(written)
-    words = _list_words(before)[-MAX_INTERVAL_WORDS:]
-    if pair is None or int(pair[1]) >= int(pair[2]) or not words:
+    words = _list_words(_last_clause(before))[-MAX_INTERVAL_WORDS:]
+    if pair is None or int(pair[1]) >= int(pair[2]) or not words or not SUBORDINATING_WORDS.isdisjoint(words):
         return False
-    is_named = words[-1] in INTERVAL_WORDS
-    return is_named or (words[-1] in BEFORE_INTERVALS and not INTERVAL_WORDS.isdisjoint(words))
+    if words[-1] in BEFORE_INTERVALS:
+        return not INTERVAL_WORDS.isdisjoint(words)
+    named = words[:-1] if words[-1] in INTERVAL_WORDS else []
+    if named and named[-1] in INTERVAL_ARTICLES:
+        named = named[:-1]
+    return bool(named) and named[-1] in WITHIN_WORDS
 
 
 def _is_counted(before: str, number: int) -> bool:
@@ -218,12 +240,13 @@ def is_index(before: str, behind: str) -> bool:
 def is_named_index(before: str, content: str, behind: str) -> bool:
     """Whether a label with a number directly behind a word is an index, as in `rows[n1] is empty`.
 
-    At the end of a clause it is a citation: "lit at nine[S1].".
+    With a capital letter, or at the end of a clause, it is a citation: "the kiln[S1] is lit at nine[s2]."
     """
     if not (_IDENTIFIER.search(before) and _NAMED_INDEX.fullmatch(content)):
         return False
     is_end = ends_sentence(behind) or behind[:1] in {"[", "【"} or _CLAUSE_END.match(behind) is not None
-    return not is_end or not INDEXED_WORDS.isdisjoint(_list_last_words(before))
+    is_citation = is_end or content[0].isupper()
+    return not is_citation or not INDEXED_WORDS.isdisjoint(_list_last_words(before))
 
 
 def is_variable(before: str) -> bool:
@@ -239,10 +262,15 @@ def _list_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _last_clause(before: str) -> str:
+def _split_clause(before: str) -> tuple[str, str]:
+    """What the last clause stands behind, and the clause."""
     text = before.rstrip()
     starts = list(_CLAUSE_START.finditer(text[:-1]))
-    return text[starts[-1].end() :] if starts else text
+    return (starts[-1][0], text[starts[-1].end() :]) if starts else ("", text)
+
+
+def _last_clause(before: str) -> str:
+    return _split_clause(before)[1]
 
 
 def _count_words(before: str) -> int:

@@ -18,7 +18,6 @@ from engine.answers.citing.places import (
     can_end_clause,
     can_follow_caret,
     is_han,
-    is_score,
     read_last_word,
 )
 from engine.answers.citing.table_columns import TableColumns
@@ -178,9 +177,9 @@ class SpellingRewriter(StreamRewriter):
         before = self.tail
         if before[-1:] in ("", "\n") or (before[-1].isalnum() and not is_han(before[-1])):
             return False
-        fits = can_end_clause(before, listed.spans[0][0], self.buffer[found.end() :], has_citation=self._has_citation)
-        is_other = is_score(before, [low for low, _ in listed.spans]) or self._is_copied(before, found[0])
-        return fits and not is_other
+        numbers, behind = [low for low, _ in listed.spans], self.buffer[found.end() :]
+        fits = can_end_clause(before, numbers, behind, has_citation=self._has_citation)
+        return fits and not self._is_copied(before, found[0])
 
     def _is_copied(self, before: str, written: str) -> bool:
         last = read_last_word(before)
@@ -194,7 +193,7 @@ class SpellingRewriter(StreamRewriter):
             return None
         numbers = [_CIRCLED_NUMBERS[mark] for mark in found[0] if mark in CIRCLED]
         behind = self.buffer[found.end() :]
-        fits = can_end_clause(self.tail, numbers[0], behind, has_citation=self._has_citation)
+        fits = can_end_clause(self.tail, numbers, behind, has_citation=self._has_citation)
         if fits and not self._has_counter and self._given.issuperset(numbers):
             self._has_citation = True
             return _cite(found, numbers)
@@ -269,7 +268,7 @@ class SpellingRewriter(StreamRewriter):
             return self._keep(at)
         numbers = [int(digits) for digits in _NUMBERS.findall(found[0])]
         fits = self.tail[-1:] not in "=$%\"'{<" and can_end_clause(
-            self.tail, numbers[0], self.buffer[found.end() :], has_citation=self._has_citation
+            self.tail, numbers, self.buffer[found.end() :], has_citation=self._has_citation
         )
         if fits and self._given.issuperset(numbers) and PLACEHOLDER_WORDS.isdisjoint(_list_words(self.tail)):
             self._has_citation = True

@@ -50,7 +50,7 @@ REPORTED_WORDS = MESSAGE_WORDS | _words(
 NUMBER_WORDS = _words("no nr nº n° num number nummer número numéro 番号")
 # None of them names a note of the text ("note", "footnote") or a cell, a drug or a patent ("d").
 BRACKET_LABELS = INLINE_LABELS | NUMBER_WORDS | _words("s n id ids index 根拠")
-PAGE_WORDS = _words("s p pp pg page pages seite seiten pág págs pag página páginas")
+PAGE_WORDS = _words("p pp pg page pages seite seiten pág págs pag página páginas")
 SEE_WORDS = _words(
     "see also cf siehe auch vgl vergleiche véase ver vea voir veja vide per from via as aus laut nach gemäß según",
     "selon segundo conforme",
@@ -178,21 +178,31 @@ INDEXED_WORDS = _words(
     "array arrays matrix vector tuple element elements variable value index entry feld element wert tableau élément",
     "valeur variable arreglo elemento valor vetor variável",
 )
-# Before numbers that the sentence needs: "is (4, 12)", "at (4, 12)". A citation stands behind what it supports.
-NEEDING_WORDS = _words(
-    "is are was were be equals at between than plus minus = ist sind war waren bei zwischen beträgt lautet",
-    "est sont était à entre vaut es son está están era é são está entre vale",
+# Before numbers that the sentence needs: "at (4, 12)". A citation stands behind what it supports.
+NEEDING_WORDS = _words("equals at between than plus minus = zwischen lautet à entre vaut vale")
+# Before two numbers that a main clause needs: "is (4, 12)". A subordinate clause may end with them.
+COPULAS = _words("is are was were be ist sind war waren bei beträgt est sont était es son está están era é são")
+SUBORDINATING_WORDS = _words(
+    "that where what who whose which how when why if whether because since while than dass weil wo wer wen wem",
+    "wie wann warum ob als obwohl wenn dónde donde quién quien qué que cómo como cuándo cuando porque où qui quoi",
+    "comment quand pourquoi si parce onde quem quando",
 )
-# Before or beside two falling numbers: the score of a game.
-GAME_WORDS = _words(
-    "won lost beat defeated match set sets game games final score scored result half gewann gewannen verlor verloren",
-    "spiel satz sätze ergebnis gagné perdu match jeu score résultat ganó ganaron perdió partido juego resultado ganado",
-    "venceu venceram ganhou perdeu jogo partida placar",
+# A verb and a noun before two falling numbers: the score of a game.
+GAME_VERBS = _words(
+    "won win wins lost lose loses beat beats defeated gewann gewannen gewonnen verlor verloren gagné perdu ganó",
+    "ganaron ganado perdió perdieron venceu venceram ganhou perdeu perderam",
+)
+GAME_NOUNS = _words(
+    "match set sets game games half semifinal final spiel satz sätze halbzeit finale match jeu manche partido juego",
+    "partida jogo",
 )
 INTERVAL_WORDS = _words(
-    "range ranges interval intervals bereich intervall wertebereich spanne intervalle plage rango intervalo faixa",
+    "range ranges interval intervals bereich intervall wertebereich spanne intervalle plage rango intervalo faixa"
 )
 BEFORE_INTERVALS = _words("is are of in from = ist sind von im vom est de dans es son en é são em")
+# Before the name of an interval, without an article or with one.
+WITHIN_WORDS = _words("in within im dans en em no na")
+INTERVAL_ARTICLES = _words("the an der dem l la el o a")
 # Words that make a number in braces a placeholder, and one in angle brackets a key or a field.
 PLACEHOLDER_WORDS = _words(
     "format string template placeholder placeholders argument arguments variable variables parameter parameters set",

@@ -173,10 +173,17 @@ class EchoFilter:
         if not is_last and (may_begin or (speaker and len(text) < MAX_ROLE and len(text) < len(whole) + 2)):
             return False
         behind = text[len(speaker) :]
-        is_glued = behind.startswith(_TEXT_STARTS) or (behind[:1].isalpha() and not behind[0].islower())
-        if speaker and is_glued and len(whole) < MAX_ROLE and not (whole != speaker and self._prompt.says(whole)):
+        if speaker and len(whole) < MAX_ROLE and self._is_glued(behind) and not self._is_word(whole, speaker, behind):
             self._held = behind
         return True
+
+    def _is_glued(self, behind: str) -> bool:
+        return behind.startswith(_TEXT_STARTS) or (behind[:1].isalpha() and not behind[0].islower())
+
+    def _is_word(self, whole: str, speaker: str, behind: str) -> bool:
+        """Whether the prompt has the word: "assistantId", or "model" before a script without capital letters."""
+        is_apart = whole != speaker or (behind[0].isalpha() and not behind[0].isupper())
+        return is_apart and self._prompt.says(whole)
 
     def _may_go_on(self, word: str) -> bool:
         """Whether a word that may not be complete yet is the beginning of one that is looked for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.fusion import add_neighbors, sort_key
-from engine.text.word_lists import STOP_WORDS
+from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PassageKey = tuple[str, str]  # the keys of a document and of a passage
 
 MIN_NAME = 2  # characters
+TITLES = word_set("mr mrs ms mx dr prof professor sir hon rev herr frau sr sra señor señora mme monsieur madame")
+_OTHER_WORDS = STOP_WORDS | COMMON_WORDS | GENERIC_WORDS | word_set("deleted grace mark support user")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -59,22 +61,26 @@ def rate_passages(
 
 
 def find_named(question: str, authors: Iterable[str]) -> frozenset[str]:
-    """The authors whose whole name, or first name with a capital letter, the question says."""
+    """The authors whose whole name, or first name with a capital letter, the question says; titles do not count.
+
+    Nor does a role ("the project manager"): what is asked about it others discuss as well.
+    """
     words = _WORD.findall(question)
     folded = f" {' '.join(words).casefold()} "
     return frozenset(author for author in authors if _is_named(author, set(words), folded, question))
 
 
 def _is_named(author: str, words: Collection[str], folded: str, question: str) -> bool:
-    parts = _WORD.findall(author)
-    if not parts or len(author) < MIN_NAME:
+    parts = [part for part in _WORD.findall(author) if part.casefold() not in TITLES]
+    if not parts or len(author) < MIN_NAME or f" the {parts[0].casefold()} " in folded:
         return False
-    if not author.isascii() and not author[0].isupper() and author in question:  # of a script without capital letters
+    if author[0].lower() == author[0].upper() and author[0].isalpha() and author in question:  # no capital letters
         return True
     if len(parts) > 1 and f" {' '.join(parts).casefold()} " in folded:
         return True
     first = parts[0]
-    return len(first) >= MIN_NAME and first.casefold() not in STOP_WORDS and f"{first[0].upper()}{first[1:]}" in words
+    is_name = len(first) >= MIN_NAME and first.casefold() not in _OTHER_WORDS
+    return is_name and f"{first[0].upper()}{first[1:]}" in words
 
 
 def spread_over_pieces(similarities: Sequence[float], lengths: Sequence[int]) -> list[float]:

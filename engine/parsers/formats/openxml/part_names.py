@@ -21,10 +21,13 @@ _TYPES = "[Content_Types].xml"
 _USUAL = {"sharedStrings": "sharedStrings.xml", "styles": "styles.xml"}  # by the type of the relation
 _TAB, _TAB_AS_TEXT = b"<w:tab/>", b'<w:t xml:space="preserve">\t</w:t>'
 _TEXT_PART = re.compile(r"word/(?:document|footnotes|endnotes|comments|header\d{0,9}|footer\d{0,9})\.xml")
-_REFERENCE = re.compile(rb"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});")
+_NUMBERED = re.compile(rb"&#(?:[0-9]{1,7}|x[0-9A-Fa-f]{1,6});")
+_PIECE = 1 << 16  # bytes, up to the next reference
 _ENCODING = re.compile(rb"<\?xml[^>]{0,80}encoding=[\"'](?!utf-8)", re.IGNORECASE)
 _PRIVATE = 0x10FF00  # private characters that no font uses, one for each of ASCII
 _HIDDEN = re.compile(f"[{chr(_PRIVATE)}-{chr(_PRIVATE + 0x7F)}]")
+_NAMED = {b"&amp;": "&", b"&lt;": "<", b"&gt;": ">", b"&quot;": '"', b"&apos;": "'"}
+_PACKED = re.compile(r"\.(?:png|jpe?g|gif|tiff?|webp|emf|wmf|docx|xlsx|pptx|zip|mp4|bin)\Z", re.IGNORECASE)
 _MOVED = re.compile(rb"<(\w{1,20}:)?moveFrom(?:\s[^<>]*)?(?<!/)>")
 
 
@@ -61,16 +64,31 @@ def hide_references(data: bytes) -> bytes:
     """
     archive = XmlArchive(data)
     texts = {name: archive.read(name) for name in archive.names if _TEXT_PART.fullmatch(name)}
-    changed = {
-        name: _REFERENCE.sub(_hide, text) for name, text in texts.items() if b"&" in text and not _ENCODING.match(text)
-    }
+    changed = {name: _hide(text) for name, text in texts.items() if b"&" in text and not _ENCODING.match(text)}
     return _repack(archive, {name: name for name in archive.names}, {}, changed) if changed else data
 
 
-def _hide(reference: re.Match[bytes]) -> bytes:
+def _hide(text: bytes) -> bytes:
+    for reference, character in _NAMED.items():
+        text = text.replace(reference, chr(_PRIVATE + ord(character)).encode())
+    if b"&#" not in text:
+        return text
+    hidden = BytesIO()  # in pieces, as a list of all references takes many times the memory of the text
+    at = 0
+    while at < len(text):
+        end = text.find(b"&", at + _PIECE)
+        end = len(text) if end < 0 else end
+        hidden.write(_NUMBERED.sub(_hide_numbered, text[at:end]))
+        at = end
+    return hidden.getvalue()
+
+
+def _hide_numbered(reference: re.Match[bytes]) -> bytes:
     character = html.unescape(reference[0].decode("ascii"))
     if len(character) != 1 or "\ud800" <= character <= "\udfff":
         return reference[0]
+    if character.isspace() and character < "\x80":
+        return b" "
     return (chr(_PRIVATE + ord(character)) if character < "\x80" else character).encode()
 
 
@@ -131,7 +149,7 @@ def _repack(
                 if after == _TYPES or after.endswith(".rels"):
                     for old, new in changes.items():
                         content = content.replace(old.encode(), new.encode())
-                file.writestr(after, content)
+                file.writestr(after, content, zipfile.ZIP_STORED if _PACKED.search(after) else None)
     except ZIP_ERRORS as error:
         raise CorruptFile("The file is damaged or incomplete.") from error
     return target.getvalue()

@@ -401,6 +401,48 @@ def test_a_pair_that_supports_a_clause_is_a_citation(text: str) -> None:
     assert cite(text)[1] == cite(text, step=1)[1] == (1, 2)
 
 
+BEHIND_A_CLAUSE = """
+Nobody in the team knows where the key is (3)¦We cannot tell yet who the new owner is (2, 3)
+The meeting is off, because the old kiln was (2, 3)¦The new kiln is hotter than the old one was (2)
+Der Termin fällt aus, weil der alte Ofen kaputt ist (3)¦Es ist klar, dass die Miete 500 Euro beträgt (2)
+Der Termin fällt aus, weil beide Töpfer krank sind (2, 3)¦Ada trägt zu diesem Ofen viel bei (2)
+Nadie del equipo sabe dónde la llave está (2)¦Personne ne sait où la clef est (2, 3)
+Ada set the deadline for the kiln (4, 2)¦The final report is due on Friday (3, 1)
+Half of the budget is already spent (5, 2)¦The result was sent to Bruno yesterday (4, 3)
+We lost the contract with the potters (3, 1)¦Das Ergebnis liegt seit Montag vor (3, 1)
+La partida de nacimiento está guardada (3, 1)¦She won the prize for her kiln (2, 1)
+Sie leitet seit Montag diesen Bereich [1, 2]¦The oven stays within its usual range [1, 2]
+Il a nettoyé hier toute la plage [1, 2]¦They sell pots of a wide range [1, 2]
+They lit it again after an interval [1, 2]¦Nobody says what the range of it is [1, 2]
+"""
+
+
+@pytest.mark.parametrize("text", [f"{text}." for text in spellings(BEHIND_A_CLAUSE)])
+def test_numbers_behind_a_clause_are_citations(text: str) -> None:
+    numbers = tuple(map(int, re.findall(r"\d+", text[re.search(r"[(\[][\d, ]+[)\]]", text).start() :])))  # type: ignore[union-attr]
+    assert cite(text)[1] == cite(text, step=1)[1] == numbers
+
+
+def test_a_label_glued_to_a_word_within_a_clause_is_a_citation() -> None:
+    text = "The kiln[S1] is lit at nine and put out[S2] at ten."
+    shown = "The kiln[1] is lit at nine and put out[2] at ten."
+    assert cite(text) == cite(text, step=1) == (shown, (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        ("[S 1, S 3]", (1, 3)),
+        ("[S1, S 3]", (1, 3)),
+        ("[1, S. 4; 2, S. 3]", (1, 2)),
+        ("[Source 1, page 4; Source 2, page 3]", (1, 2)),
+    ],
+)
+def test_each_source_of_a_list_with_pages_is_cited(written: str, numbers: tuple[int, ...]) -> None:
+    text = f"{KILN} {written}."
+    assert cite(text)[1] == cite(text, step=1)[1] == numbers
+
+
 def test_a_copied_link_stays_one() -> None:
     text = f"{KILN} [source 1](https://kiln.example/1)."
     assert cite(text, text) == cite(text, text, step=1) == (text, ())

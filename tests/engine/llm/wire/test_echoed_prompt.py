@@ -115,6 +115,12 @@ def test_a_name_that_the_prompt_has_is_no_role() -> None:
     assert show("assistantIt is the field [1].", messages, step=2) == "It is the field [1]."
 
 
+@pytest.mark.parametrize("said", ["modelは窯の型です [1]。", "model是窑的类型 [1]。", "assistant는 가마 [1]."])
+def test_a_subject_before_a_script_without_capitals_is_no_role(said: str) -> None:
+    messages = build_messages("The model and the assistant of the kiln.")
+    assert show(said, messages) == show(said, messages, step=1) == said
+
+
 def test_the_text_does_not_depend_on_where_a_stream_is_cut() -> None:
     random = Random(7)
     words = SYSTEM.split()
