@@ -61,7 +61,7 @@ class FolderSource:
     @property
     def root(self) -> Path:
         """The folder of all files."""
-        return self.path.parent if self.path.is_file() else self.path
+        return self.path.parent if _is_file(self.path) else self.path
 
     async def scan(self, cursor: str) -> AsyncGenerator[Scanned]:
         """Yield all files. The cursor says which file systems they were on. Raises SourceUnavailable.
@@ -135,7 +135,7 @@ class FolderSource:
             if is_hidden(text) or (root / text).is_relative_to(own):
                 continue
             path = folder / text
-            if path.is_dir() and not path.is_symlink():
+            if not path.is_symlink() and os.path.isdir(path):  # noqa: PTH112  - False if it is forbidden
                 found.repositories.add(self._to_item(path))
             elif _is_file(path):
                 found.devices.add(path.parent.stat().st_dev)

@@ -63,7 +63,7 @@ def build_command(*words: str) -> list[str]:
 def is_tree(folder: Path) -> bool:
     """Whether a folder is the first one of a working tree, also of a broken one whose repository is elsewhere."""
     mark = folder / ".git"
-    return mark.is_file() or (mark / "HEAD").exists()
+    return os.path.isfile(mark) or os.path.exists(mark / "HEAD")  # noqa: PTH110, PTH113  - False if it is forbidden
 
 
 def list_tree_files(folder: Path) -> list[str] | None:

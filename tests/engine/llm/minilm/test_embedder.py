@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelNotInstalled
-from engine.llm.minilm import embedder as minilm
-from engine.llm.minilm import weights
+from engine.llm.minilm import local_embedder, weights
 from engine.llm.minilm.embedder import MiniLMEmbedder, MiniLMModel
 from engine.llm.minilm.graphs import build_feed
 from engine.llm.minilm.local_embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, batch_by_length
@@ -59,7 +58,7 @@ async def test_other_texts_of_a_call_do_not_change_a_vector(embedder: MiniLMEmbe
 async def test_a_question_waits_for_one_run_of_an_ingest_only(
     embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(minilm, "MAX_BATCH_TEXTS", 1)
+    monkeypatch.setattr(local_embedder, "MAX_BATCH_TEXTS", 1)
     order, runs, run = list[str](), list[int](), MiniLMModel.run
 
     def count_run(model: MiniLMModel, rows: Sequence[Sequence[int]]) -> np.ndarray:
