@@ -20,6 +20,7 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 
 MODEL = ModelConfig("openai/obedient")
 MAX_TOLD, MAX_FACT = 4000, 500  # characters of what an answer and a fact tell of it
+TELLING = "This is all that I was shown:"  # a reply that begins with its prompt would be taken for an echo
 PIECE = 7  # characters of a piece of a stream
 MAX_NAME = 150  # characters of a name
 FIRST_WORDS = 25  # characters by which a call is known
@@ -79,7 +80,7 @@ class ObedientProvider:
                 line = _in_one_line(told, *attack)
                 return "\n".join([*(DELIMITER.join(("summary", str(number), line)) for number in numbers), END_MARKER])
             case _:
-                return "\n".join((told, *attack))
+                return "\n".join((TELLING, told, *attack))
 
 
 def _condense(told: str, attack: Sequence[str]) -> str:

@@ -9,9 +9,7 @@ import math
 from collections import Counter, defaultdict
 from functools import partial
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from engine.storage.ledger.full_text.index import ScoringIndex, find_term_index, measure_rows, measure_scope
 from engine.storage.ledger.queries.filters import filter_ids
@@ -29,14 +27,6 @@ K1, B = 1.2, 0.75
 FILTER_BATCH = 256  # rows checked against the filters at once
 STEM_SHARE = 0.6  # of a place of a word that a place of another form of it counts
 SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
-
-
-class PostingArrays(NamedTuple):
-    """The rows that contain a term, as columns."""
-
-    ids: np.ndarray
-    lengths: np.ndarray
-    times: np.ndarray
 
 
 def rank_rows(
@@ -124,34 +114,6 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, floa
         for (row, length), times in held.items():
             scores[row] += rarity * times / (times + fixed + by_length * length)
     return scores
-
-
-def join_arrays(exact: PostingArrays, others: Sequence[PostingArrays]) -> PostingArrays:
-    """The rows that contain a word or another form of it, which counts less; as `score_words` joins them."""
-    if not others:
-        return exact
-    every = (exact, *others)
-    ids, first = np.unique(np.concatenate([held.ids for held in every]), return_index=True)
-    own = np.zeros(len(ids))
-    own[np.searchsorted(ids, exact.ids)] = exact.times
-    times = own.copy()
-    for held in others:
-        at = np.searchsorted(ids, held.ids)
-        times[at] = np.maximum(times[at], own[at] + STEM_SHARE * np.maximum(0, held.times - own[at]))
-    return PostingArrays(ids, np.concatenate([held.lengths for held in every])[first], times)
-
-
-def score_arrays(postings: Iterable[PostingArrays], whole: ScopeSize) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and their BM25 scores, as `score_rows` computes them."""
-    average = whole.length / whole.rows if whole.rows and whole.length else 1.0
-    fixed, by_length = K1 * (1 - B), K1 * B / average
-    ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
-    for held in postings:
-        rarity = math.log1p((whole.rows - len(held.ids) + 0.5) / (len(held.ids) + 0.5)) * (K1 + 1)
-        ids.append(held.ids)
-        scores.append(rarity * held.times / (held.times + fixed + by_length * held.lengths))
-    distinct, places = np.unique(np.concatenate(ids), return_inverse=True)
-    return distinct, np.bincount(places, np.concatenate(scores), len(distinct))
 
 
 def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:

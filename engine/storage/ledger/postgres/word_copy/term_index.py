@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.storage.ledger.full_text import tsvector
-from engine.storage.ledger.full_text.bm25 import PostingArrays, join_arrays, list_forms, score_arrays, score_words
+from engine.storage.ledger.full_text.bm25 import list_forms, score_words
 from engine.storage.ledger.full_text.index import ScopeClause
+from engine.storage.ledger.postgres.word_copy.array_scores import PostingArrays, join_arrays, score_arrays
 from engine.storage.ledger.postgres.word_copy.source import hash_terms
 from engine.storage.postgres.connection import BlockingConnection
 
