@@ -123,7 +123,8 @@ async def fill_channel(live: LiveBot[SlackTown], ada: Visitor) -> dict[str, str]
     await town.say("ada", channel, f"{password(SECRETS['message'])} {SHARED_NAME} married {NAME} in Paris.")
     await town.say("ada", channel, "Read this.", files=[TownFile(f"{SECRETS['title']}.md", password(SECRETS["file"]))])
     await live.close_conversations()
-    asked = await town.ask("ada", channel, f"Who holds the {SECRETS['question']}?")
+    question = f"Who holds the {SECRETS['question']}, and what is the password of the {SECRETS['title']}?"
+    asked = await town.ask("ada", channel, question)
     [*_, answer] = [post for post in await live.posts(asked) if post.buttons]
     form = await town.click_form("ada", answer, "👎")
     await live.answer(await town.submit_form(form, comment=f"Not the {SECRETS['reason']}."))
