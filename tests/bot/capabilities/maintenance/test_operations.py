@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from bot.capabilities.deps import Deps
@@ -40,6 +44,7 @@ from bot.context import EngineContext
 from bot.errors import file_write_error
 from engine.errors import CorruptFile, DataDirInUse, DiskError, DiskFull, ModelUnavailable, NotFound, StoreError
 from engine.storage.disk import format_bytes
+from engine.usage import UsageMeter
 from tests.bot.capabilities.conftest import NoParts, Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
@@ -123,6 +128,19 @@ async def test_a_reindex_changes_nothing_and_an_export_is_json_lines_or_graphml(
 async def test_a_reindex_says_how_much_of_it_is_done(perform: Perform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "MIN_POLL_SECONDS", 0.0)
     monkeypatch.setattr(progress, "POLL_COST_FACTOR", 0.0)
+    embed, is_polled = HashEmbedder.embed, asyncio.Event()
+
+    async def embed_once_polled(embedder: HashEmbedder, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        await is_polled.wait()
+        return await embed(embedder, texts, meter)
+
+    def update(stage: str, done: int = 0, total: int = 0, *more: Any) -> ProgressUpdate:
+        if total:
+            is_polled.set()
+        return ProgressUpdate(stage, done, total, *more)
+
+    monkeypatch.setattr(HashEmbedder, "embed", embed_once_polled)
+    monkeypatch.setattr(progress, "ProgressUpdate", update)
     steps = [step for step in of_kind(await perform(Reindex()), ProgressUpdate) if step.total]
     assert describe_progress("reindexing", 0, steps[0].total).startswith("rebuilding 0 of ")
     assert [step.done for step in steps] == sorted(step.done for step in steps)
