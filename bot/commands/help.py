@@ -53,7 +53,7 @@ OTHER_WORDS: Mapping[str, str] = {
     "learn": N_("upload, add, document"),
     "my-data": N_("export, privacy, personal data"),
     "readers": N_("see, access, permissions, visible"),
-    "settings": N_("language, permissions, timezone, options"),
+    "settings": N_("language, permissions, options"),
     "sources": N_("citations, evidence, proof"),
     "status": N_("progress, problems, errors, files"),
     "verify": N_("approve, confirm, save, right answer"),

@@ -7,7 +7,7 @@ import pytest
 from bot.answers.renewal.superseded import SupersessionFinder
 from bot.errors import PlatformError
 from bot.platform.events import VisibilityChanged
-from bot.platform.models import Location
+from bot.platform.models import Location, Message
 from engine.errors import ModelUnavailable
 from tests.bot.answers.renewal.test_renewer import edits, renew
 from tests.support.bot_fixture import BotFixture, with_settings
@@ -151,15 +151,22 @@ async def test_a_mark_goes_with_the_newer_message(bot: BotFixture, roof: Locatio
     assert ("newer message" in reply.text, "Monday" in reply.text) == (False, True)
 
 
+async def supersede_twice(bot: BotFixture, roof: Location) -> list[Message]:
+    """Post two messages, each of which supersedes the answer, while no model can be asked."""
+    bot.language.reply = DOWN
+    posted = list[Message]()
+    for day in ("Thursday", "Friday"):
+        message = await bot.post_indexed(roof, "ada", f"Correction: the kiln is lit on {day}, not on Monday.")
+        await SupersessionFinder(bot.context).check(message)
+        await renew(bot)
+        posted.append(message)
+    return posted
+
+
 async def test_without_the_newest_message_the_one_before_supersedes_the_answer_again(
     bot: BotFixture, roof: Location, reply: RecordedReply
 ) -> None:
-    bot.language.reply = DOWN
-    first = await bot.post_indexed(roof, "ada", MOVED)
-    second = await bot.post_indexed(roof, "ada", "Correction: the kiln is lit on Friday, not on Monday.")
-    for message in (first, second):
-        await SupersessionFinder(bot.context).check(message)
-        await renew(bot)
+    first, second = await supersede_twice(bot, roof)
     await assert_marked(bot, reply)
     await bot.delete(second)
     await renew(bot)
@@ -176,12 +183,7 @@ async def test_without_the_newest_message_the_one_before_supersedes_the_answer_a
 async def test_an_earlier_message_that_goes_leaves_the_mark_as_it_is(
     bot: BotFixture, roof: Location, reply: RecordedReply
 ) -> None:
-    bot.language.reply = DOWN
-    first = await bot.post_indexed(roof, "ada", MOVED)
-    second = await bot.post_indexed(roof, "ada", "Correction: the kiln is lit on Friday, not on Monday.")
-    for message in (first, second):
-        await SupersessionFinder(bot.context).check(message)
-        await renew(bot)
+    first, _ = await supersede_twice(bot, roof)
     count = edits(bot)
     await bot.delete(first)
     await renew(bot)
