@@ -143,6 +143,8 @@ def drop_unshown(query: SearchQuery, texts: Iterable[str]) -> SearchQuery:
 
     An answer that cites only these texts may be shared with people who cannot read where else such a word stands.
     """
+    if not query.corrections:
+        return query
     shown = {word.casefold(): word for text in texts for word in _WORD.findall(text)}
     unshown = [(found, written) for written, found in query.corrections if found.casefold() not in shown]
     kept = [(written, shown[found.casefold()]) for written, found in query.corrections if found.casefold() in shown]

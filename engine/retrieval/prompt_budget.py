@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
@@ -49,7 +50,14 @@ def build_prompt(question: Question, context: Context, now: datetime) -> Prompt:
 
 def count_prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
     """The tokens of the messages that the prompt sends to the model."""
-    return sum(runtime.tokenizer.count(message.content) for message in runtime.language.build_answer_messages(prompt))
+    messages = runtime.language.build_answer_messages(prompt)
+    return sum(_count_kept(runtime.tokenizer, message.content) for message in messages)
+
+
+@lru_cache(maxsize=64)
+def _count_kept(tokenizer: Tokenizer, text: str) -> int:
+    """The tokens of a message. Kept, as one question counts the same rules several times, and the next one again."""
+    return tokenizer.count(text)
 
 
 def count_fitting_sizes(sizes: Sequence[int], budget: int) -> int:

@@ -83,9 +83,10 @@ def content_words(text: str) -> list[str]:
     return list(kept.values())
 
 
+@lru_cache(maxsize=4096)
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of the content words."""
-    return frozenset(stem(word) for word in content_words(text))
+    """The stems of the content words. Kept, as several steps of one answer ask for those of the same sentences."""
+    return frozenset(map(stem, content_words(text)))
 
 
 @lru_cache(maxsize=65536)
@@ -110,6 +111,7 @@ def has_parts(word: str, stems: Collection[str]) -> bool:
     return "-" not in word or stem(word) in stems or all(stem(part) in stems for part in parts)
 
 
+@lru_cache(maxsize=65536)
 def is_stop_word(word: str) -> bool:
     """Whether it is a function word."""
     folded = word.casefold()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from engine.models import Replacement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
@@ -88,13 +90,22 @@ def find_replaced(candidates: Sequence[Candidate], *, newest: bool = False) -> d
     """
     first = max(0, len(candidates) - MAX_STATEMENTS) if newest else 0
     part = candidates[first : first + MAX_STATEMENTS]
-    found = find_replacements([_to_statement(at, part) for at in range(len(part))])
+    if len({one.source.time for one in part} - {None}) < 2:
+        return {}
+    before = _find_previous(part)
+    found = find_replacements([_to_statement(one, before[at]) for at, one in enumerate(part)])
     return {first + old: first + new for old, new in found.items()}
 
 
 def find_replaced_sources(sources: Sequence[Source], *, newest: bool = False) -> tuple[Replacement, ...]:
-    """Which of the sources replaces what another one says, by the order of the replaced ones."""
-    candidates = build_candidates(sources)
+    """Which of the sources replaces what another one says, by the order of the replaced ones.
+
+    Sources without a time replace nothing and are never replaced.
+    """
+    dated = [source for source in sources if source.time is not None]
+    if len({source.time for source in dated}) < 2:
+        return ()
+    candidates = build_candidates(dated)
     found = [
         Replacement(
             candidates[new].source.number, candidates[old].source.number, candidates[old].text, candidates[new].text
@@ -140,28 +151,22 @@ def _sort_key(at: int, candidates: Sequence[Candidate]) -> tuple[str, int]:
     return str(candidates[at].source.time or ""), at
 
 
-def _to_statement(at: int, candidates: Sequence[Candidate]) -> Statement:
-    one = candidates[at]
+def _to_statement(one: Candidate, previous: int) -> Statement:
     heading = "" if one.speaker else f"{one.source.title} {one.source.label}"
-    return Statement(
-        one.text,
-        one.source.time,
-        one.speaker,
-        one.source.room,
-        one.source.document,
-        _find_previous(at, candidates),
-        heading,
-    )
+    return Statement(one.text, one.source.time, one.speaker, one.source.room, one.source.document, previous, heading)
 
 
-def _find_previous(at: int, candidates: Sequence[Candidate]) -> int:
-    """The message before a message in its conversation, as far as it is known; -1 without one."""
-    one = candidates[at]
-    if not one.speaker or one.source.time is None:
-        return -1
-    before = [
-        (str(other.source.time), place)
-        for place, other in enumerate(candidates)
-        if other.source.document == one.source.document and other.source.time and other.source.time < one.source.time
-    ]
-    return max(before, default=("", -1))[1]
+def _find_previous(candidates: Sequence[Candidate]) -> list[int]:
+    """For each message the latest one before it in its conversation, as far as it is known; -1 without one."""
+    said: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
+    for at, one in enumerate(candidates):
+        if one.source.time is not None:
+            said[one.source.document].append((one.source.time, at))
+    for times in said.values():
+        times.sort()
+    previous = []
+    for one in candidates:
+        time, times = one.source.time, said[one.source.document]
+        earlier = bisect_left(times, (time, -1)) if one.speaker and time is not None else 0
+        previous.append(times[earlier - 1][1] if earlier else -1)
+    return previous

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.highlights import find_highlights
 from engine.llm.offline.quotes import build_quotations, render_quotations
+from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.sources import (
     MAX_STATEMENTS,
     find_replaced_sources,
@@ -90,8 +91,9 @@ def test_a_message_before_a_contradiction_may_be_beyond_the_statements_that_are_
     correction = source(1, "[2026-03-02 12:00] Ada: no, Brandt builds it since yesterday", "c1")
     parts = "\n\n".join(f"Part {at} of the mill weighs {at} kilograms." for at in range(MAX_STATEMENTS))
     built = source(3, "[2026-03-02 11:00] Bela: Nagel builds the footbridge.", "c1")
-    assert find_replaced_sources([correction, source(2, parts), built]) == ()
-    found = find_replaced_sources([source(2, parts), built, replace(correction, number=4)], newest=True)
+    filling = shared(2, parts, 1)
+    assert find_replaced_sources([correction, filling, built]) == ()
+    found = find_replaced_sources([filling, built, replace(correction, number=4)], newest=True)
     assert [(replaced_source.older, replaced_source.newer) for replaced_source in found] == [(3, 4)]
 
 
@@ -154,3 +156,10 @@ def test_of_a_list_only_the_item_that_was_replaced_says_so() -> None:
     assert [line.startswith("- Until 2026-03-09: ") for line in lines] == [False, True, False]
     assert "45 euros" in lines[0]
     assert all(name in lines[2] for name in ("lid", "valve"))
+
+
+def test_of_sources_without_two_times_nothing_is_parsed() -> None:
+    undated = [replace(source(number, f"The mill tour number {number} is on 4 May."), time=None) for number in (1, 2)]
+    before = parse_text.cache_info()
+    assert find_replaced_sources(undated) == find_replaced_sources([source(1, OLD), *undated]) == ()
+    assert parse_text.cache_info() == before
