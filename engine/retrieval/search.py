@@ -243,7 +243,7 @@ class Searcher:
         while True:
             searching = store.search(query.table, query.vector, rows, area)
             found_rows = await self.stopwatch.measure(f"vectors {query.table}", searching)
-            hits = [hit._replace(similarity=query.scale.similarity(hit.similarity)) for hit in found_rows]
+            hits = [VectorHit(hit.id, hit.part, query.scale.similarity(hit.similarity)) for hit in found_rows]
             best: dict[int, VectorHit] = {}
             for hit in hits:
                 if hit.similarity >= self.question.threshold:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.sentences import split_sentences
-from engine.llm.offline.words import content_words, stem
+from engine.llm.offline.words import content_stems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,17 +34,12 @@ class Claim:
     weight: int
 
 
-def list_words(text: str) -> frozenset[str]:
-    """The stems of the content words of a text."""
-    return frozenset(map(stem, content_words(text)))
-
-
 def list_claims(description: str, names: Sequence[str], asked: frozenset[str]) -> list[Claim]:
     """The sentences of a description that are about the question, the best first; all if it asks for names alone."""
-    open_words = asked - frozenset().union(*map(list_words, names))
+    open_words = asked - frozenset().union(*map(content_stems, names))
     found: list[Claim] = []
     for sentence in split_sentences(description)[:MAX_SENTENCES_READ]:
-        words = list_words(sentence)
+        words = content_stems(sentence)
         weight = len(words & open_words)
         if words and weight >= ASKED_SHARE * len(open_words):
             found.append(Claim(sentence, words, weight))
@@ -100,6 +95,7 @@ class RowChoice:
     question: str
     shown: dict[int, list[str]] = field(default_factory=dict)
     _words: dict[PieceId, frozenset[str]] = field(default_factory=dict)
+    _folded: dict[PieceId, str] = field(default_factory=dict)
 
     def choose(self) -> dict[int, str]:
         """The rows to show, by their index, with the sentences that they show."""
@@ -114,7 +110,7 @@ class RowChoice:
         return {index: " ".join(sentences) for index, sentences in sorted(self.shown.items())}
 
     def _list_claims(self) -> list[tuple[int, Claim]]:
-        asked = list_words(self.question)
+        asked = content_stems(self.question)
         found = [
             (index, claim)
             for index, row in enumerate(self.rows)
@@ -155,7 +151,7 @@ class RowChoice:
 
     def _is_backed(self, row: RowCandidate, sentence: str) -> bool:
         """Whether a chosen source of the row says enough of a sentence; the others would be cited for another one."""
-        words = list_words(sentence)
+        words = content_stems(sentence)
         places = (place for place in self.sources.list_pieces(row.evidence) if place in self.sources.chosen)
         return any(share_said(words, self._read(place)) >= SUPPORT_SHARE for place in places)
 
@@ -179,8 +175,10 @@ class RowChoice:
         return any(place in self.sources.chosen for place in self.sources.list_pieces(row.evidence))
 
     def _names(self, place: PieceId, name: str) -> bool:
-        piece = self.sources.piece(place)
-        return name.casefold() in f"{piece.author}\n{piece.title}\n{piece.text}".casefold()
+        if place not in self._folded:
+            piece = self.sources.piece(place)
+            self._folded[place] = f"{piece.author}\n{piece.title}\n{piece.text}".casefold()
+        return name.casefold() in self._folded[place]
 
     def _list_chosen_words(self) -> Iterable[frozenset[str]]:
         return [self._read(place) for place in self.sources.chosen]
@@ -188,5 +186,5 @@ class RowChoice:
     def _read(self, place: PieceId) -> frozenset[str]:
         if place not in self._words:
             piece = self.sources.piece(place)
-            self._words[place] = list_words(f"{piece.author} {piece.title} {piece.text}")
+            self._words[place] = content_stems(f"{piece.author} {piece.title} {piece.text}")
         return self._words[place]

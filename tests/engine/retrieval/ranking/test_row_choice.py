@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+from engine.llm.offline.words import content_stems
 from engine.retrieval.ranking.row_choice import (
     RowBudget,
     RowCandidate,
     RowChoice,
     is_said,
     list_claims,
-    list_words,
     share_said,
 )
 from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
@@ -89,7 +89,7 @@ MILL_TEXT = "The mill grinds rye. Corbin bought the mill in May. It has two ston
 
 
 def list_sentences(question: str) -> list[str]:
-    return [claim.sentence for claim in list_claims(MILL_TEXT, ["Mill"], list_words(question))]
+    return [claim.sentence for claim in list_claims(MILL_TEXT, ["Mill"], content_stems(question))]
 
 
 def test_sentences_about_the_question_come_with_the_best_first() -> None:
@@ -102,7 +102,7 @@ def test_all_sentences_are_about_a_question_that_names_the_row_alone() -> None:
 
 
 def test_a_text_says_a_sentence_if_it_has_almost_all_of_its_words() -> None:
-    words = list_words("Corbin bought the mill in May.")
-    assert is_said(words, [list_words("In May the mill was bought by Corbin, they say.")])
-    assert not is_said(words, [list_words("Corbin"), list_words("the mill in May")])
+    words = content_stems("Corbin bought the mill in May.")
+    assert is_said(words, [content_stems("In May the mill was bought by Corbin, they say.")])
+    assert not is_said(words, [content_stems("Corbin"), content_stems("the mill in May")])
     assert share_said(frozenset(), frozenset()) == 1.0
