@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
 from bot.errors import PlatformError
-from bot.i18n import N_, gettext
+from bot.i18n import LANGUAGES, N_, gettext, use_language
 from bot.platform.models import Card
 from bot.text.excerpts import content_words
 from bot.text.markdown import escape_markdown
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from bot.commands.context import BotServices, Command
     from bot.platform.events import CommandInvoked
@@ -44,8 +44,10 @@ OTHER_WORDS: Mapping[str, str] = {
     "connect": N_("wiki, site, crawl, source"),
     "backfill": N_("old messages, past, import"),
     "correct": N_("wrong answer, mistake, fix, false"),
+    "decisions": N_("agreed, open tasks, deadline, who does what"),
     "digest": N_("summary, weekly, daily, newsletter"),
     "duplicates": N_("merge, same person, alias"),
+    "expert": N_("who knows about, responsible, contact"),
     "forget": N_("delete, remove, erase"),
     "forget-me": N_("opt out, erase, delete, privacy"),
     "graph": N_("image, map, connections"),
@@ -99,14 +101,22 @@ def format_found(traits: PlatformTraits, words: str, commands: Mapping[str, Comm
 
 def _count_common(wanted: Collection[str], name: str, command: Command) -> int:
     """How many of these words stand in what explains a command, in any form: the most in its name, then its summary."""
-    summary = f"{gettext(command.summary)} {gettext(OTHER_WORDS.get(name, ''))}"
+    summary = " ".join(_summarize_in_all_languages(name, command))
     explained = [content_words(text) for text in (gettext(command.details), summary, name.replace("-", " "))]
-    return sum(weight * _has_form(word, words) for word in wanted for weight, words in enumerate(explained, 1))
+    return sum(weight * _count_form(word, words) for word in wanted for weight, words in enumerate(explained, 1))
 
 
-def _has_form(word: str, words: Collection[str]) -> bool:
-    """Whether a word or another form of it is among these."""
-    return any(word == other or _are_forms(word, other) for other in words)
+def _summarize_in_all_languages(name: str, command: Command) -> Iterator[str]:
+    """The summary and what people call the command: not everybody types in the language of the channel."""
+    for language in LANGUAGES:
+        with use_language(language):
+            words = gettext(command.summary), gettext(OTHER_WORDS.get(name, ""))
+        yield from words
+
+
+def _count_form(word: str, words: Collection[str]) -> int:
+    """2 if a word is among these, 1 if another form of it is, else 0."""
+    return 2 if word in words else int(any(_are_forms(word, other) for other in words))
 
 
 def _are_forms(one: str, other: str) -> bool:

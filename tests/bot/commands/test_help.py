@@ -51,6 +51,10 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
         ("notify me", "watch"),
         ("import old messages", "backfill"),
         ("language", "settings"),
+        ("who knows about the pump", "expert"),
+        ("open tasks", "decisions"),
+        ("avísame", "watch"),
+        ("Datei löschen", "forget"),
     ],
 )
 async def test_help_about_words_lists_the_commands_that_do_it_first(
