@@ -33,7 +33,7 @@ from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.platform.events import VisibilityChanged
 from engine.errors import WRITES_REFUSED, EngineError
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from engine.llm.base import hash_parts
 from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, embedder_identity
+from engine.scheduling.feature_breaker import SummaryFailures
 from engine.scheduling.foreground import ForegroundPriority
 from engine.scheduling.indexing_budget import IndexingBudget
-from engine.scheduling.summary_failures import SummaryFailures
 from engine.storage.vectors.generations import VectorGenerations
 from engine.text.similarity import SimilarityScale
 from engine.text.tokenizer import O200kTokenizer
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
-    from engine.storage.disk_reserve import DiskReserve
+    from engine.storage.disk import DiskReserve
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorStore

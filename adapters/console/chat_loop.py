@@ -16,7 +16,7 @@ from bot.capabilities.results import StatusResult
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
 from engine.errors import EngineError, InvalidQuestion
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator

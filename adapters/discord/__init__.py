@@ -13,7 +13,7 @@ from adapters.discord.gateway import build_intents, configure_endpoints, find_ga
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.shards.shard_set import ShardSet
 from bot.errors import SetupError
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from bot.bot import Bot

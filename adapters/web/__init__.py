@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

@@ -32,8 +32,7 @@ from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.duplicates.name_keys import spelling_key
-from engine.knowledge.extraction_cleanup import clean_extraction
-from engine.knowledge.merge import Fragment, description_hash, merge_entity, merge_relation
+from engine.knowledge.merge import Fragment, clean_extraction, description_hash, merge_entity, merge_relation
 from engine.knowledge.summary_plan import join_newest
 from engine.llm.checked_embedder import embedder_identity
 from engine.models import Chunk, Excerpt
@@ -52,8 +51,8 @@ from engine.storage.postgres.pool import open_pool
 from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.pgvector import PostgresVectors
-from engine.text.languages.stemming import VERSION, find_languages, join_stem_terms
-from engine.text.name_spans import title_key
+from engine.text.languages.detection import VERSION, find_languages, join_stem_terms
+from engine.text.names import title_key
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
 

@@ -25,7 +25,7 @@ from bot.text.search_filters import (
 from bot.text.speech.mentions import strip_mention
 from bot.texts import search_notices
 from engine import Filters, Question
-from engine.answers.mentions import find_mentions
+from engine.answers.links.addresses import find_mentions
 from engine.models import FilterLookup, Overview
 from engine.text.author_request import by_author, channel_of
 from engine.text.overviews.request import apply_overview_request

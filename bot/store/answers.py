@@ -19,8 +19,7 @@ from bot.store.redactions import (
     redact_answers_using,
     request_corrections,
 )
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.models import ChannelSettings
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bot.store.database import NO_LIMIT
 from bot.store.models import ConversationRecord, FileRecord
 from bot.store.people import is_opted_out
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -22,8 +22,8 @@ from engine.answers.citing.places import (
 )
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
+from engine.answers.links.link_syntax import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.answers.links.stream import LinkFilter
-from engine.answers.links.visible_text import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:

@@ -13,13 +13,12 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
+from engine.clock import Stopwatch
 from engine.models import Filters, InferredFilters
-from engine.retrieval.writers import hides_authors, list_authors
-from engine.scheduling.stopwatch import Stopwatch
-from engine.scheduling.tasks import cancel_tasks, child_task
+from engine.retrieval.passage_scores import hides_authors, list_authors
+from engine.scheduling.supervisor import cancel_tasks, child_task
 from engine.text.author_request import match_authors
-from engine.text.languages.normalization import normalize_text
-from engine.text.languages.unspaced import has_unspaced
+from engine.text.languages.unspaced import has_unspaced, normalize_text
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable

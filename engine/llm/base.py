@@ -8,8 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from engine.errors import InvalidReply
-from engine.scheduling.supervisor import is_task_exit
-from engine.scheduling.tasks import current_task
+from engine.scheduling.supervisor import current_task, is_task_exit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence

@@ -27,8 +27,8 @@ from engine.retrieval.prompt_budget import (
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
 from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, vector_candidates
+from engine.retrieval.ranking.passages import SourceChoice, order_pieces
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
-from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import (
     MAX_SOURCE_NUMBERS,
@@ -40,8 +40,7 @@ from engine.retrieval.sources import (
     with_equal_texts,
 )
 from engine.retrieval.views import ViewLoader
-from engine.scheduling.supervisor import describe_error
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import describe_error, gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
@@ -52,8 +51,7 @@ if TYPE_CHECKING:
     from engine.llm.base import Reranker
     from engine.models import Question
     from engine.options import RankingOptions
-    from engine.retrieval.ranking.passages import PassageKey
-    from engine.retrieval.ranking.source_choice import PieceId
+    from engine.retrieval.ranking.passages import PassageKey, PieceId
     from engine.retrieval.search import Searcher
     from engine.retrieval.sources import NumberedSources
     from engine.retrieval.views import EntityView, RelationView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.llm.cited_history import cite_history
+from engine.llm.source_lines import cite_history
 from engine.models import Prompt
 from engine.text.tokenizer import count_fitting
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.models import ChatTurn, Context, Question
     from engine.runtime import Runtime
-    from engine.text.windows import Tokenizer
+    from engine.text.tokenizer import Tokenizer
 
 Item = TypeVar("Item")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from engine.clock import Stopwatch
 from engine.errors import ModelError
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
@@ -28,8 +29,7 @@ from engine.retrieval.search import (
     Searcher,
     SearchScope,
 )
-from engine.scheduling.stopwatch import Stopwatch
-from engine.scheduling.tasks import child_task, gather_or_cancel
+from engine.scheduling.supervisor import child_task, gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors

@@ -19,7 +19,7 @@ from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
 from engine.clock import SYSTEM_CLOCK
 from engine.models import Document, Passage, Prompt
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from engine.usage import UsageMeter
 from tests.support import echo_language
 from tests.support.patience import PATIENCE

@@ -15,7 +15,7 @@ from adapters.discord.shards.session_starts import SessionStarts
 from adapters.discord.shards.shard import SHARD_LEASES, Shard
 from adapters.discord.translate import NAME
 from bot.errors import BadSetting, SetupError
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     import discord

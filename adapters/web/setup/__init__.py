@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from adapters.web.pages.guard import is_loopback_host
 from bot.errors import BadSetting
 from bot.listeners.addresses import bracket_host
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from bot.i18n import gettext
 from bot.platform.models import Button
 from bot.texts import control as control_texts
 from engine.errors import StoreError
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

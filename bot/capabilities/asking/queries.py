@@ -40,7 +40,7 @@ from bot.text.search_filters import (
 )
 from engine import Answer, Filters, Question
 from engine.errors import InvalidQuestion, NotFound
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from engine.text.author_request import by_author, channel_of
 from engine.text.overviews.request import apply_overview_request
 

@@ -26,7 +26,7 @@ from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, ModelError
 from engine.models import Omission
 from engine.parsers.dates import plausible_time
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Mapping

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.store.models import Subject
-from engine.storage.sql.timestamps import EPOCH, from_micros
+from engine.storage.sql.fragments import EPOCH, from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

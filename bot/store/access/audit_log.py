@@ -25,8 +25,7 @@ from bot.store.access.audit_chain import (
 )
 from bot.store.models import Subject
 from engine.errors import EngineError
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

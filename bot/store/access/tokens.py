@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from bot.store.database import parse_rows
 from bot.store.models import PERMISSIONS, AccessToken, Subject
-from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

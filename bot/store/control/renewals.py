@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from bot.platform.models import Location
 from bot.store.control.results import redact_removed, save_result
 from bot.store.models import ANSWER_SOURCES
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

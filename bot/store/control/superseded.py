@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import parse_message_key
 from bot.store.redactions import drop_marks, request_corrections
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.fragments import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection

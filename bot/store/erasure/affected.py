@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
 from bot.store.models import Subject, message_key, unknown_part_key
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

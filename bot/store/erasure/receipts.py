@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.store.access.audit_log import append_event
 from bot.store.models import Subject
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

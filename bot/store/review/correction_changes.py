@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine import CorrectionChange, ManualCorrection
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bot.platform.models import Location
 from bot.store.database import parse_rows
 from bot.store.models import ANSWER_SOURCES, AnswerSource, unknown_part_key
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.database import parse_rows
-from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

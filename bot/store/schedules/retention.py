@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter
 
-from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
     from bot.store.database import Database

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from engine.storage.sql.timestamps import EPOCH, MICROSECOND
+from engine.storage.sql.fragments import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from engine.knowledge.duplicates.abbreviations import is_abbreviation
-from engine.knowledge.duplicates.name_keys import spelling_key
+from engine.knowledge.duplicates.name_keys import is_abbreviation, spelling_key
 from engine.knowledge.duplicates.person_names import has_initials_of, has_other_initial, omits_middle_name
 from engine.knowledge.duplicates.translations import score_translation
 from engine.text.word_lists import STOP_WORDS, word_set

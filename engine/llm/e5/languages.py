@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.text.languages import shares
+from engine.text.languages import detection
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ LANGUAGES = word_set(
     " ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my ne nl no om or pa pl ps pt ro ru sa sd si sk sl so sq"
     " sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh"
 )
-OTHER = shares.OTHER  # stands for all languages that are not told apart
+OTHER = detection.OTHER  # stands for all languages that are not told apart
 ENGLISH = frozenset({"en"})
 
 

@@ -8,8 +8,8 @@ from itertools import chain
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from engine.retrieval.name_walk import VISIT_DIGITS
 from engine.retrieval.ranking.pagerank import personalized_pagerank
-from engine.retrieval.ranking.walk_seeds import VISIT_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import CorruptProjection, StoreError
 from engine.memory import trim_heap
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.graph import kuzu_file

@@ -11,7 +11,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
 from engine.storage.postgres.row_sets import ColumnArray
-from engine.storage.sql.lists import IdList, TextList
+from engine.storage.sql.fragments import IdList, TextList
 
 if TYPE_CHECKING:
     from psycopg.abc import Buffer

@@ -12,7 +12,7 @@ import structlog
 from engine.errors import CorruptProjection, EmbedderMismatch, EngineError, StoreError
 from engine.memory import configure_malloc
 from engine.options import VECTOR_CACHE_BYTES
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable

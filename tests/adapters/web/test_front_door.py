@@ -23,7 +23,7 @@ from bot.errors import BadSetting, InvalidToken, PortInUse
 from bot.listeners.admission import Budget
 from bot.monitoring.report import HealthState
 from engine.clock import SYSTEM_CLOCK
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from tests.support.patience import PATIENCE
 from tests.support.raw_http import holding, request, talk
 

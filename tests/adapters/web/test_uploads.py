@@ -24,7 +24,7 @@ from bot.listeners.admission import Budget
 from engine import ParserLimits
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskFull
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
 

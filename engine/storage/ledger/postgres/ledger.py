@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import CorruptLedger, DatabaseReadOnly
-from engine.scheduling.supervisor import Supervisor
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import Supervisor, cancel_tasks
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.postgres.word_copy.copies import WordCopies

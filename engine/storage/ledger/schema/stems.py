@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.storage.sql.migrations import run
 from engine.storage.sql.schema import TEXT, Column, Table
 
-# What full text holds of a chunk beside its words: stem terms (`engine.text.languages.stemming`) between blanks.
+# What full text holds of a chunk beside its words: stem terms (`engine.text.languages.detection`) between blanks.
 STEMS = Column("stems", TEXT, default="")
 # The languages of which any chunk has stem terms.
 STEM_LANGUAGE = Table("stem_language", (Column("language", TEXT, primary=True),))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind, VectorPlaces
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
 
 
 class Settings(Topic[Place_co]):
