@@ -30,7 +30,7 @@ from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.monitoring.health import list_health_problems
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import BotState
-from bot.permissions.quotas import Quotas
+from bot.permissions.askers import Quotas
 from bot.platform.events import VisibilityChanged
 from engine.errors import WRITES_REFUSED, EngineError
 from engine.scheduling.supervisor import cancel_tasks

@@ -27,7 +27,7 @@ from adapters.slack.router import WorkspaceRouter
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces import WorkspaceFactory, Workspaces
 from bot.errors import SetupError
-from bot.listeners.addresses import parse_proxies
+from bot.listeners.admission import parse_proxies
 from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from slack_bolt.async_app import AsyncApp
 
-    from bot.listeners.addresses import TrustedProxies
+    from bot.listeners.admission import TrustedProxies
     from engine import Clock
 
 log = structlog.get_logger(__name__)

@@ -66,7 +66,7 @@ def _build_server(service: AdminService, settings: Settings, clock: Clock) -> uv
     from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
     from bot.capabilities.caller import ALL_PERMISSIONS  # noqa: PLC0415  - as above
-    from bot.listeners.addresses import parse_proxies  # noqa: PLC0415  - as above
+    from bot.listeners.admission import parse_proxies  # noqa: PLC0415  - as above
 
     page_options, proxies = read_page_options(settings), parse_proxies(settings.trusted_proxies)
     if page_options.is_open:

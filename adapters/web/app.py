@@ -17,7 +17,7 @@ from adapters.web.pages.session import PageOptions
 from adapters.web.routes import documents, graph, health, management, mcp, queries, summaries
 from adapters.web.security import RequestLimits, SecurityHeaders
 from adapters.web.uploads import UploadGate
-from bot.listeners.addresses import TrustedProxies
+from bot.listeners.admission import TrustedProxies
 
 if TYPE_CHECKING:
     from bot.rpc.service import AdminService

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from bot.listeners.addresses import TrustedProxies
+    from bot.listeners.admission import TrustedProxies
 
 ACCEPTED_AT_ONCE = 64  # connections, between two rounds of the event loop
 MAX_PENDING = 2048  # connections in the kernel that are not accepted yet

@@ -11,8 +11,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from adapters.web.problems import BUSY, Problem, to_response
-from bot.listeners.addresses import TrustedProxies, to_share_key
-from bot.listeners.admission import Admission
+from bot.listeners.admission import Admission, TrustedProxies, to_share_key
 from bot.listeners.limits import HEAD_SECONDS, plan_connections
 
 if TYPE_CHECKING:

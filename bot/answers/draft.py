@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
-from bot.answers.attribution import GraphKeys, find_used_keys, is_fully_cited
 from bot.answers.contradictions.finding import list_coverage_notices
+from bot.answers.footer import GraphKeys, find_used_keys, is_fully_cited
 from bot.answers.history import History
 from bot.answers.review.improvements import build_improve_button
 from bot.i18n import gettext
@@ -22,7 +22,7 @@ from bot.texts import control as control_texts
 from bot.texts.search_notices import describe_inferred_filters, is_closest
 
 if TYPE_CHECKING:
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.answers.suggestions.finder import Suggestion
     from bot.context import BotContext
     from bot.permissions.provenance import Provenance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers.footer import message_time
-from bot.answers.request import AnswerRequest, answer_id
+from bot.answers.question import AnswerRequest, answer_id
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import N_, gettext
 from bot.permissions.askers import AskerPolicy

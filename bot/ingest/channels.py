@@ -16,7 +16,7 @@ from bot.ingest.erasure.service import Erasures
 from bot.ingest.sources.removal import SourceRemoval
 from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card, Location
-from bot.store.access.audit_chain import SYSTEM, AuditEvent
+from bot.store.access.audit_log import SYSTEM, AuditEvent
 from engine import Scope
 
 if TYPE_CHECKING:

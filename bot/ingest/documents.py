@@ -26,8 +26,7 @@ from bot.ingest.shared_file import UploadsInWork
 from bot.permissions.audience import home_space
 from bot.store import MessageRecord
 from bot.store.models import message_key
-from bot.text.excerpts import source_title
-from bot.text.markdown import sanitize_inline
+from bot.text.markdown import sanitize_inline, source_title
 from bot.text.speech.mentions import strip_mention
 from engine import Document, Scope
 from engine.errors import NotFound

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.channels import ChannelMembership
     from bot.ingest.documents import ConversationDocuments
-    from bot.permissions.channel_lists import ChannelList
+    from bot.permissions.channel_facts import ChannelList
     from bot.permissions.shared_audiences import Comparison
 
 log = structlog.get_logger(__name__)

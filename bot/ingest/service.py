@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.erasure.service import RemainingParts
     from bot.ingest.room_visibility import VisibilityReport
-    from bot.permissions.channel_lists import ChannelList
+    from bot.permissions.channel_facts import ChannelList
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport

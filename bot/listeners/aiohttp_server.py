@@ -11,8 +11,7 @@ import structlog
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from bot.listeners.addresses import TrustedProxies, to_share_key
-from bot.listeners.admission import Admission
+from bot.listeners.admission import Admission, TrustedProxies, to_share_key
 from bot.listeners.limits import HEAD_SECONDS
 
 if TYPE_CHECKING:

@@ -58,10 +58,9 @@ from bot.store.access.tokens import AccessTokens
 from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.control.renewals import AnswerRenewals
-from bot.store.control.repeats import AnswerRepeats
-from bot.store.control.stops import AnswerStops
+from bot.store.control.repeats import AnswerRepeats, AnswerStops
 from bot.store.control.superseded import SupersededAnswers
-from bot.store.documents import Conversations, Files
+from bot.store.documents import Conversations, Files, UnreadFiles
 from bot.store.erasure.affected import AffectedAnswers
 from bot.store.erasure.personal_records import PersonalRecords
 from bot.store.erasure.receipts import ErasureReceipts
@@ -102,7 +101,6 @@ from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
-from bot.store.unread_files import UnreadFiles
 from engine.storage.sqlite.database import WRITABLE
 
 if TYPE_CHECKING:
@@ -111,7 +109,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine import Clock
     from engine.storage.sqlite.database import FileAccess
 

@@ -21,8 +21,7 @@ from bot.capabilities.run import run
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
 from bot.store import Subject
-from bot.store.access.audit_chain import AuditEntry
-from bot.store.access.audit_log import AuditFilter
+from bot.store.access.audit_log import AuditEntry, AuditFilter
 from engine.errors import InvalidQuestion
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START

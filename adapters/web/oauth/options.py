@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adapters.web.oauth.providers import LoginProvider, OAuthClient, build_providers
-from adapters.web.pages.guard import is_loopback_host
+from adapters.web.pages.session import is_loopback_host
 from bot.errors import BadSetting
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from adapters.web.operations import check_token
 from adapters.web.operations import log_out as revoke_login
-from adapters.web.pages.guard import to_local_path
-from adapters.web.pages.session import delete_cookie, get_address, get_cookie, set_cookie
+from adapters.web.pages.session import delete_cookie, get_address, get_cookie, set_cookie, to_local_path
 from adapters.web.pages.shell import render_shell
 from bot.errors import InvalidToken, TooManyRequests
 from bot.listeners.attempts import Attempts

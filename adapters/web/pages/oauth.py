@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 
 from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_attempt
 from adapters.web.operations import log_in
-from adapters.web.pages.guard import to_local_path
 from adapters.web.pages.login import keep_login, render_login
 from adapters.web.pages.session import (
     delete_attempt_cookie,
@@ -19,6 +18,7 @@ from adapters.web.pages.session import (
     get_attempt_cookie,
     get_cookie,
     set_attempt_cookie,
+    to_local_path,
 )
 from bot.errors import NotAllowed, PlatformError
 

@@ -12,8 +12,7 @@ from adapters.common.shown_text import clean_prose
 from adapters.web.pages.assets import are_built, get_asset_url
 from adapters.web.pages.session import get_viewer
 from bot.errors import NotPermitted
-from bot.text.excerpts import strip_heading
-from bot.text.markdown import is_web_link
+from bot.text.markdown import is_web_link, strip_heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

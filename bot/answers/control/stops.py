@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any
 
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.context import BotContext
     from bot.platform.models import Location
 

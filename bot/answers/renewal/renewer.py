@@ -25,7 +25,7 @@ from bot.text.splitting import split_message
 from bot.texts import control as control_texts
 
 if TYPE_CHECKING:
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.answers.service import AnswerService
     from bot.context import BotContext
     from bot.platform.ports import ReplyTarget

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.answers.review.lookup import QuestionWords
 from bot.answers.review.rights import can_read_room, list_experts
-from bot.answers.review.same_question import QuestionWords
 from bot.i18n import gettext, use_language
 from bot.platform.models import Button, Card
 from bot.text.speech.mentions import strip_mention

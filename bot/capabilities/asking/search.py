@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.capabilities.asking.asker import find_zone
-from bot.capabilities.asking.channels import find_named_rooms
+from bot.capabilities.asking.asker import find_named_rooms, find_zone
 from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
 from bot.capabilities.asking.results import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
-from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.filter_options import add_filters
+from bot.text.markdown import strip_heading, strip_speaker
 from bot.text.search_filters import (
     FILTERED_OVERVIEW,
     limit_as_of,

@@ -6,8 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.capabilities.asking.asker import find_zone
-from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.asker import find_zone, resolve_rooms
 from bot.capabilities.asking.queries import answer_question
 from bot.capabilities.documents.lookup import resolve_documents
 from bot.text.format import format_local

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bot import texts
 from bot.capabilities import results
-from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.access.hints import UNDATED_NOTICE, list_as_of_notices
 from bot.capabilities.decisions.results import DecisionList
 from bot.capabilities.erasure.erasing import say_receipt
 from bot.capabilities.history.results import HistoryResult
@@ -32,7 +32,7 @@ from bot.cli.render.management import render_health, render_usage
 from bot.cli.render.sources import render_source_report
 from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
-from bot.text.terminal import LineWrapper, strip_control_chars
+from bot.text.format import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping

@@ -9,8 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bot.text.format import format_utc
-from bot.text.terminal import strip_control_chars
+from bot.text.format import format_utc, strip_control_chars
 
 if TYPE_CHECKING:
     from datetime import datetime

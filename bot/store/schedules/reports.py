@@ -11,7 +11,7 @@ from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
 
 
 @dataclass(frozen=True, slots=True)

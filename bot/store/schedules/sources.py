@@ -6,15 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import fetch
+from bot.store.models import fetch
 from engine.storage.sql.fragments import from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.database import Database
-    from bot.store.models import Subject
+    from bot.store.models import Database, Subject
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.store.database import Database
+    from bot.store.models import Database
 
 
 class AdapterState:

@@ -16,8 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adapters.web.listener import Server, bind
 from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol
-from bot.listeners.addresses import parse_proxies
-from bot.listeners.admission import Admission, Budget
+from bot.listeners.admission import Admission, Budget, parse_proxies
 from engine.scheduling.supervisor import child_task
 from tests.support.raw_http import connect, holding, request, talk
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.answers.attribution import GraphKeys, find_graph_keys, find_used_keys, graph_fact_words, is_fully_cited
-from bot.text.excerpts import content_words
+from bot.answers.footer import GraphKeys, find_graph_keys, find_used_keys, graph_fact_words, is_fully_cited
+from bot.text.markdown import content_words
 from engine.errors import StoreError
 from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 from engine.storage.ledger.records.query_results import StatingPassage

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.answers.attribution import GraphKeys, find_graph_keys
 from bot.answers.corrections import CORRECTION_BURST, CORRECTION_INTERVAL, GIVE_UP_AFTER, AnswerCorrector
-from bot.answers.request import answer_id
+from bot.answers.footer import GraphKeys, find_graph_keys
+from bot.answers.question import answer_id
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention

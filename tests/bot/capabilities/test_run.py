@@ -15,7 +15,7 @@ from bot.capabilities.access import requests as token_requests
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.access.hints import word_hint
 from bot.capabilities.asking import queries
-from bot.capabilities.asking.verified import VerifiedResult
+from bot.capabilities.asking.queries import VerifiedResult
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents.lookup import LOCAL_SPACE
