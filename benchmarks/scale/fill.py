@@ -32,9 +32,15 @@ from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.duplicates.name_keys import spelling_key
-from engine.knowledge.merge import Fragment, clean_extraction, description_hash, merge_entity, merge_relation
-from engine.knowledge.summary_plan import join_newest
-from engine.llm.checked_embedder import embedder_identity
+from engine.knowledge.merge import (
+    Fragment,
+    clean_extraction,
+    description_hash,
+    join_newest,
+    merge_entity,
+    merge_relation,
+)
+from engine.llm.base import embedder_identity
 from engine.models import Chunk, Excerpt
 from engine.options import ChunkingOptions, SummaryLimits
 from engine.projection.embedding_text import entity_text, relation_text, text_hash

@@ -24,8 +24,7 @@ from bot.texts import search_notices
 from engine import Filters, Question
 from engine.answers.links.addresses import find_mentions
 from engine.models import FilterLookup, Overview
-from engine.text.author_request import by_author, channel_of
-from engine.text.overviews.request import apply_overview_request
+from engine.text.overviews.request import apply_overview_request, by_author, channel_of
 
 if TYPE_CHECKING:
     from datetime import datetime

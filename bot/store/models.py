@@ -224,7 +224,7 @@ class FileRecord:
 class UnreadFile:
     """A file that was shared and not read, or only its beginning.
 
-    `key`: of the document that it would be. `family`: as in bot/ingest/file_families.py; empty for a document that is
+    `key`: of the document that it would be. `family`: as in bot/ingest/shared_file.py; empty for a document that is
     broken, locked or too large. `reason`: a sentence in English, which is translated where it is shown.
     """
 

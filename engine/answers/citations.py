@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.answers.citing.copied import CopiedNumbers
-from engine.answers.citing.number_list import read_bracket, read_timed
+from engine.answers.citing.number_list import CopiedNumbers, read_bracket, read_timed
 from engine.answers.citing.places import (
     begins_index,
     is_index,

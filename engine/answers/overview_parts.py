@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession.sources import split_former
 from engine.llm.source_lines import render_source
-from engine.retrieval.prompt_budget import RESERVED_TOKENS
+from engine.retrieval.sources import RESERVED_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

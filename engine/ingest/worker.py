@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.embed_step import EmbedStep
 from engine.ingest.extract_step import ExtractStep
-from engine.scheduling.indexing_budget import BatchGate, NextStep, WaitTarget
+from engine.scheduling.foreground import BatchGate, NextStep, WaitTarget
 from engine.scheduling.supervisor import (
     backoff_seconds,
     cancel_tasks,

@@ -13,7 +13,7 @@ from datetime import UTC
 from datetime import time as day_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT
+from engine.text.cleanup import MESSAGE_TIME, MINUTE_FORMAT
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:

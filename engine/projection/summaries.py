@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import ModelError
 from engine.knowledge import merge
-from engine.knowledge.summary_plan import join_newest, select_newest, summary_steps
+from engine.knowledge.merge import join_newest, select_newest, summary_steps
 from engine.llm.base import MODEL_LABEL, guard_plugin_call, hash_parts
 from engine.models import SummaryInput
 from engine.options import SummaryLimits
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 
     from engine.clock import Clock
-    from engine.knowledge.merge import Fragment
-    from engine.knowledge.summary_plan import Texts
+    from engine.knowledge.merge import Fragment, Texts
     from engine.llm.base import LanguageModel
     from engine.scheduling.feature_breaker import SummaryFailures
-    from engine.scheduling.foreground import ForegroundPriority
-    from engine.scheduling.indexing_budget import IndexingBudget
+    from engine.scheduling.foreground import ForegroundPriority, IndexingBudget
     from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import KeyFacts, ProfileKind
     from engine.usage import UsageMeter

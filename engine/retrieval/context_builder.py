@@ -15,15 +15,6 @@ from engine.llm.source_lines import render_source, render_sources
 from engine.models import Context, ContextEntity, ContextRelation, GraphRows
 from engine.retrieval.graph.chunk_ranking import StatedChunkRanking
 from engine.retrieval.passage_scores import score_passages
-from engine.retrieval.prompt_budget import (
-    JOIN_TOKENS,
-    SOURCE_NUMBER_TOKENS,
-    build_prompt,
-    count_fitting_sizes,
-    count_prompt_tokens,
-    tokens_for_sources,
-    truncate_to_budget,
-)
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
 from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, vector_candidates
@@ -31,12 +22,19 @@ from engine.retrieval.ranking.passages import SourceChoice, order_pieces
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import (
+    JOIN_TOKENS,
     MAX_SOURCE_NUMBERS,
+    SOURCE_NUMBER_TOKENS,
+    build_prompt,
     build_source,
     build_sources,
+    count_fitting_sizes,
+    count_prompt_tokens,
     list_distinct,
     matches_filters,
     number_sources,
+    tokens_for_sources,
+    truncate_to_budget,
     with_equal_texts,
 )
 from engine.retrieval.views import ViewLoader

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.knowledge import merge
-from engine.knowledge.summary_plan import SEPARATOR, join_newest
+from engine.knowledge.merge import SEPARATOR, join_newest
 from engine.models import ContextRelation
 from engine.projection.embedding_text import entity_text, relation_text
 from engine.storage.ledger.records import KeyKind, Profile

@@ -15,7 +15,7 @@ from engine import Engine
 from engine.data_dir import DataDir
 from engine.errors import DiskError
 from engine.options import EngineOptions
-from engine.scheduling.indexing_budget import NextStep
+from engine.scheduling.foreground import NextStep
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.profiles import Profiles
 from engine.storage.ledger.records import SpaceTurn

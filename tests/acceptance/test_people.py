@@ -22,7 +22,7 @@ from engine.models import Document, Passage
 from engine.options import EngineOptions
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import facts, readings
-from engine.text.message_line import render_message_line
+from engine.text.cleanup import render_message_line
 from tests.support.engine_fixture import HERE, export_state, is_clean, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.kills import KILLED, NEVER, run_until_killed

@@ -33,7 +33,7 @@ class DocumentPlace:
 class UnreadFileInfo:
     """A file that was shared and not read, or only its beginning.
 
-    `author`: their id on the platform. `family`: as in bot/ingest/file_families.py. `reason`: a sentence in English.
+    `author`: their id on the platform. `family`: as in bot/ingest/shared_file.py. `reason`: a sentence in English.
     """
 
     name: str

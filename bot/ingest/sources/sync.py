@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import ItemClosed, ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
-from bot.ingest.file_families import find_failed_family
+from bot.ingest.shared_file import find_failed_family
 from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from bot.platform.models import Location, Upload

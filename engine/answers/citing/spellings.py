@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Protocol
 
-from engine.answers.citing.copied import (
+from engine.answers.citing.number_list import (
     BY_LENGTH,
     NAME_START,
     NAMED,
@@ -20,8 +20,9 @@ from engine.answers.citing.copied import (
     CopiedNumbers,
     TableColumns,
     is_named_source,
+    may_become_list,
+    read_list,
 )
-from engine.answers.citing.number_list import may_become_list, read_list
 from engine.answers.citing.places import (
     can_be_raised,
     can_end_clause,

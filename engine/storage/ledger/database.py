@@ -14,7 +14,7 @@ from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
-from engine.storage.ledger.work.embedders import LANGUAGES
+from engine.storage.ledger.work.settings import LANGUAGES
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase
 from engine.storage.sqlite.database_file import (

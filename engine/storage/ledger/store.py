@@ -25,8 +25,7 @@ from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.queries.stats import Stats
 from engine.storage.ledger.queries.walk import Walks
 from engine.storage.ledger.work.claims import Claims, StaleKeys
-from engine.storage.ledger.work.embedders import Embedders
-from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.settings import Embedders, Settings
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
 from engine.storage.sql.database import Place_co, SqlDatabase

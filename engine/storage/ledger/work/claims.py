@@ -10,8 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.storage.ledger.records.projection import ClaimedKeys, KeyKind, SpaceTurn, StaleKey
-from engine.storage.ledger.work.embedders import CHANGED_AT
-from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.settings import CHANGED_AT, Settings
 from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list
 

@@ -13,8 +13,7 @@ from engine.storage.ledger.records.projection import (
     KeyKind,
 )
 from engine.storage.ledger.work.claims import StaleKeys
-from engine.storage.ledger.work.embedders import Embedders
-from engine.storage.ledger.work.settings import Settings
+from engine.storage.ledger.work.settings import Embedders, Settings
 from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list
 from engine.usage import PausedTexts

@@ -16,8 +16,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.ingest.chunking import build_chunks, rechunk_region
-from engine.knowledge.merge import merge_entity, merge_relation
-from engine.knowledge.summary_plan import SEPARATOR
+from engine.knowledge.merge import SEPARATOR, merge_entity, merge_relation
 from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, Scope
 from engine.options import ChunkingOptions
 from engine.storage.ledger import Ledger
