@@ -18,8 +18,7 @@ from bot.capabilities.deps import BotParts
 from bot.context import RULES_EXTRACT, BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.ingest.service import IngestService
-from bot.model_setup.languages import read_languages
-from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service
+from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service, read_languages
 from bot.model_setup.roles import (
     build_context_window,
     chat_model_settings,

@@ -18,7 +18,7 @@ from bot.capabilities.maintenance.scheduled import TASK as SCHEDULED_BACKUPS
 from bot.capabilities.maintenance.scheduled import ScheduledBackups
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
-from bot.commands.management.report_sender import ReportSender
+from bot.commands.management.report import ReportSender
 from bot.commands.management.table import perform_management
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue

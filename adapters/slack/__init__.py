@@ -18,9 +18,8 @@ from adapters.slack.events.app import build_app
 from adapters.slack.http_receiver import HttpReceiver, serving_routes
 from adapters.slack.install import installed, pages, setup
 from adapters.slack.install.accesses import Accesses
-from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.manifests import APPS_PAGE
-from adapters.slack.install.store import InstallationStore, StateStore
+from adapters.slack.install.store import InstallationStore, StateStore, TokenCipher
 from adapters.slack.install.withheld import Ownership
 from adapters.slack.retries import idempotent_handlers
 from adapters.slack.router import WorkspaceRouter

@@ -13,8 +13,8 @@ from slack_bolt.async_app import AsyncBoltRequest
 from slack_sdk.signature import Clock as SignatureClock
 from slack_sdk.signature import SignatureVerifier
 
+from bot.listeners.admission import plan_connections
 from bot.listeners.aiohttp_server import GuardedServer, running, working
-from bot.listeners.limits import plan_connections
 from bot.listeners.ports import port_error
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ def _build_server(service: AdminService, settings: Settings, clock: Clock) -> uv
     """The server of the API and the page as the settings say. Raises BadSetting."""
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
     from adapters.web.listener import build_server  # noqa: PLC0415  - as above
-    from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
+    from adapters.web.oauth.providers import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
     from bot.capabilities.caller import ALL_PERMISSIONS  # noqa: PLC0415  - as above
     from bot.listeners.admission import parse_proxies  # noqa: PLC0415  - as above

@@ -11,8 +11,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from adapters.web.problems import BUSY, Problem, to_response
-from bot.listeners.admission import Admission, TrustedProxies, to_share_key
-from bot.listeners.limits import HEAD_SECONDS, plan_connections
+from bot.listeners.admission import HEAD_SECONDS, Admission, TrustedProxies, plan_connections, to_share_key
 
 if TYPE_CHECKING:
     import asyncio

@@ -51,7 +51,7 @@ from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.content.chunks import _text_hash, chunks_by_key
 from engine.storage.ledger.full_text.fts5 import register_search_text
 from engine.storage.ledger.full_text.update import STEMS_VERSION
-from engine.storage.ledger.postgres.restore import fill_database
+from engine.storage.ledger.postgres.ledger import fill_database
 from engine.storage.ledger.records import Profile
 from engine.storage.postgres.pool import open_pool
 from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import resource
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -24,6 +25,7 @@ IPV6_PREFIX = 64  # bits of an address that one subscriber has
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(:\d{1,5})?", re.ASCII)
 # Headers that proxies, content networks and tunnels add; a browser sends none of them.
 PROXY_HEADERS = frozenset({"forwarded", "via", "cdn-loop", "true-client-ip", "client-ip", "fastly-client-ip"})
+HEAD_SECONDS = 10.0  # for the head of a request, and for which a connection may be idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +212,13 @@ def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
     except ValueError:
         return None
     return (found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None) or found
+
+
+def plan_connections(wanted: int, part: float) -> Budget:
+    """A budget of connections: at most `wanted`, and at most this part of the files that the process may open.
+
+    One address has half of them.
+    """
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    total = wanted if files == resource.RLIM_INFINITY else max(1, min(wanted, int(files * part)))
+    return Budget(total, max(1, total // 2))

@@ -17,7 +17,7 @@ from bot.capabilities.results import StatusResult
 from bot.context import build_indexing_limits
 from bot.rpc import socket
 from bot.store import BotStore
-from bot.store.shared.imported_spaces import read_imported_scope
+from bot.store.shared.adapter_state import read_imported_scope
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse

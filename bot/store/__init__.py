@@ -91,13 +91,11 @@ from bot.store.review.shared_answers import SharedAnswers
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.contradictions import Contradictions
-from bot.store.schedules.digests import Digests
-from bot.store.schedules.reports import ManagerReports
+from bot.store.schedules.digests import Digests, ManagerReports
 from bot.store.schedules.retention import RetentionRecords
 from bot.store.schedules.sources import Sources
 from bot.store.schedules.watches import Watches
-from bot.store.shared.adapter_state import AdapterState
-from bot.store.shared.imported_spaces import ImportedSpaces
+from bot.store.shared.adapter_state import AdapterState, ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database

@@ -12,7 +12,7 @@ from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import ModelConfig
 from engine.llm.e5.embedder import E5Embedder
-from engine.llm.e5.languages import needs_multilingual
+from engine.llm.e5.spoken import needs_multilingual
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.llm.picture_describer import LiteLLMPictureDescriber

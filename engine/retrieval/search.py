@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from engine.clock import Stopwatch
     from engine.models import Question, SearchQuery
-    from engine.retrieval.graph.past_profiles import PastProfiles
     from engine.retrieval.ranking.pagerank import GraphNode
+    from engine.retrieval.views import PastProfiles
     from engine.runtime import Runtime
     from engine.storage.ledger.records import (
         ChunkFilter,

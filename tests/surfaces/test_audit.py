@@ -12,8 +12,7 @@ import pytest
 
 from bot.capabilities.access.requests import LogIn, RevokeToken
 from bot.capabilities.asking.requests import Search
-from bot.capabilities.maintenance.requests import ListAudit
-from bot.capabilities.maintenance.results import AuditList, AuditRow
+from bot.capabilities.maintenance.requests import AuditList, AuditRow, ListAudit
 from bot.capabilities.management.requests import ChangeChannel
 from bot.capabilities.requests import AtSpace, Authorized
 from bot.capabilities.row import Capability

@@ -7,8 +7,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from adapters.discord.client import DiscordClient
-from adapters.discord.connection_errors import map_connection_errors
-from adapters.discord.gateway import ignore_interactions
+from adapters.discord.gateway import ignore_interactions, map_connection_errors
 from adapters.discord.shards.session_starts import SessionStart
 from adapters.discord.translate import NAME
 from bot.errors import PlatformError

@@ -18,9 +18,8 @@ from adapters.web.uploads import add_upload
 from bot.capabilities.documents.requests import GetDocument
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.erasure.erasing import say_receipt
-from bot.capabilities.maintenance.results import MyData
-from bot.capabilities.readers.requests import FindReaders
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.maintenance.requests import MyData
+from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, ListedStatus, RememberMe
 from bot.capabilities.results import Completed, DocumentList, Erased, ErasureRehearsal, Forgotten
 from bot.texts.overviews.readers import describe_own_readers

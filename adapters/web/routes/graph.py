@@ -9,13 +9,15 @@ from fastapi import APIRouter, Path, Query, Request
 from adapters.web.models import MAX_NAME_LENGTH, EntityBody
 from adapters.web.operations import get_result
 from adapters.web.routes.documents import Offset  # noqa: TC001  - read at run time
-from adapters.web.routes.fact_models import DuplicatesBody, FactAddedBody, FactBody
 from adapters.web.routes.graph_models import (
     MAX_ENTITIES,
     CorrectedBody,
     CorrectionBody,
     CorrectionsBody,
+    DuplicatesBody,
     EntitiesBody,
+    FactAddedBody,
+    FactBody,
     NameQuery,
     ProvenanceBody,
     SubgraphBody,

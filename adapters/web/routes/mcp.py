@@ -56,7 +56,7 @@ class McpEndpoint:
     async def _load(self) -> Any:
         async with self._lock:
             if self._app is None:
-                module: Any = await asyncio.to_thread(importlib.import_module, "adapters.mcp.endpoint")
+                module: Any = await asyncio.to_thread(importlib.import_module, "adapters.mcp.server")
                 self._app = module.Endpoint(self._service, self._clock)
             return self._app
 

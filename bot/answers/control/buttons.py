@@ -16,9 +16,8 @@ from bot.answers.control.stops import StopRequests
 from bot.answers.draft import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.question import shared_answer_id
-from bot.answers.renewal.merging import result_of
-from bot.answers.review.experts import ExpertRequests
-from bot.answers.review.rights import check_room, is_manager
+from bot.answers.renewal.renewer import result_of
+from bot.answers.review.rights import ExpertRequests, check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
 from bot.answers.review.votes import record_vote
 from bot.answers.service import DOOR, describe_sharing, find_place

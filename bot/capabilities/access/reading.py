@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from bot.capabilities.asking.results import SearchResult
+from bot.capabilities.asking.requests import SearchResult
 from bot.capabilities.caller import Caller
 from bot.capabilities.documents.results import DocumentResult
 from bot.capabilities.graph.results import ProvenanceResult, SubgraphResult
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import HistoryResult
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, PromptResult
 from bot.capabilities.row import Who
 from bot.errors import AudienceChanged, NotAllowed, NotPermitted, TooManyRequests

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.capabilities.asking.asker import resolve_all
-from bot.capabilities.decisions.results import DecisionList
+from bot.capabilities.decisions.requests import DecisionList
 from bot.capabilities.results import ExportLine
 from bot.text.format import format_utc
 from bot.text.markdown import source_title, strip_speaker, truncate_line

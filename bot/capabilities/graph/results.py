@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import HistoryResult
 from engine import (  # noqa: TC001  - the socket reads the fields' types at run time
     EntitySummary,
     FactProvenance,

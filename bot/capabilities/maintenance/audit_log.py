@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.maintenance.results import AuditList, AuditRow
+from bot.capabilities.maintenance.requests import AuditList, AuditRow
 from bot.store import Subject
 from bot.store.access.audit_log import AuditFilter
 from engine.errors import InvalidQuestion

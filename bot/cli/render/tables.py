@@ -18,7 +18,7 @@ from rich.tree import Tree
 from bot import texts
 from bot.capabilities.access.hints import UNDATED_NOTICE, list_as_of_notices
 from bot.capabilities.answers.renewals import describe_renewals
-from bot.capabilities.documents.problems import describe_problem
+from bot.capabilities.documents.unread import describe_problem
 from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
@@ -32,13 +32,12 @@ from bot.capabilities.results import (
     StatusResult,
     VerifyResult,
 )
-from bot.cli.render.audit import render_audit_check
+from bot.cli.render.tokens import render_audit_check
 from bot.i18n import gettext
 from bot.rpc import codec
 from bot.text.format import pluralize, strip_control_chars
 from bot.text.markdown import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
-from bot.texts.omissions import describe_omissions
-from bot.texts.unread_files import describe_families, describe_unread
+from bot.texts.omissions import describe_families, describe_omissions, describe_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,7 +19,7 @@ from adapters.web.pages.shell import NavigationEntry, find_first_page, render_pa
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from bot.capabilities.access.hints import list_end_notices
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ProgressUpdate
-from bot.texts.search_modes import SEARCH_MODES
+from bot.texts.search_notices import SEARCH_MODES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
