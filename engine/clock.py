@@ -1,4 +1,4 @@
-"""The clock: the only module that reads the time."""
+"""The clock: the only module that reads the time; and a stopwatch, which measures it by stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The gateway client: translates Discord's events into events of bot.platform.events."""
+"""The gateway client: translates Discord's events into events of bot.platform.events, and skips unreadable ones.
+
+Without the guard such an event would end the connection, and each would cost one of the day's new sessions.
+"""
 
 from __future__ import annotations
 

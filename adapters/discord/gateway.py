@@ -1,4 +1,4 @@
-"""Prepare the library's connection to Discord: endpoints and gateway intents; load the members of a server."""
+"""The library's connection to Discord: endpoints, gateway intents, members of a server, and what errors mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The MCP server: its tools, resources and prompts."""
+"""The MCP server: its tools with their arguments, resources and prompts; over HTTP, every request stands alone."""
 
 from __future__ import annotations
 

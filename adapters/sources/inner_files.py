@@ -1,4 +1,4 @@
-"""Open files below a folder so that no link leads out of it, even one that is made meanwhile."""
+"""Open files below a folder so that no link leads out of it; by their names, some are left out."""
 
 from __future__ import annotations
 

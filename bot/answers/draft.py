@@ -1,4 +1,4 @@
-"""An answer in progress, and the notices in its footer."""
+"""An answer in progress, the notices in its footer, and what one person may do to improve it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Build the footer of an answer (sources, notices and buttons), and link the citations in its text. Pure."""
+"""Which sources an answer used, and its footer: these sources, notices and buttons. Pure.
+
+What an answer used decides whether the posted answer is replaced when a source is edited or removed. A model may also
+paraphrase or translate what it was shown: text of its own that no citation follows may come from any of that. What is
+stored of such an answer loses its words with anything that the model was shown.
+"""
 
 from __future__ import annotations
 

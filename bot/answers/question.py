@@ -1,4 +1,4 @@
-"""Build the engine question: resolved mentions, channel settings, the audience's scope.
+"""A question with the place of its answer, and the engine question that it becomes: mentions, settings, scope.
 
 An overview question is limited to the messages it is about: a thread, a channel, or everything the asker may read.
 """

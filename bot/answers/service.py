@@ -1,4 +1,4 @@
-"""Answer a question exactly once: show a status, stream the text, add sources.
+"""Answer a question exactly once: show a status, stream the text, add sources, and note it in the audit log.
 
 A question is stored before the first call and finished after the last one. If the process stops in between, it is
 answered again into the same reply. Every failure ends in a sentence for the asker, with a reference to the log.

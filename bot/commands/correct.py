@@ -1,4 +1,4 @@
-"""Manual corrections in the space of the channel where the command is run. All of them can be undone."""
+"""Manual corrections in the space of a channel, and duplicates to merge. All corrections can be undone."""
 
 from __future__ import annotations
 

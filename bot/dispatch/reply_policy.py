@@ -1,4 +1,7 @@
-"""Decide whether the bot answers a message that does not mention it, by the setting of its channel."""
+"""What a message asks of the bot: an answer without a mention, a command in words, a reason for a vote.
+
+The vote keeps the message's id, not its text: managers see what the message says when they look.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw a graph model as a PNG on matplotlib's Agg canvas, without matplotlib's global state."""
+"""Draw a graph model in its colors as a PNG on matplotlib's Agg canvas, without matplotlib's global state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add messages to documents and remove them, in the engine and the store.
+"""Add messages and manual facts to documents and remove them, in the engine and the store.
 
 The store decides first, then the engine follows, then the store records that it did: an interrupted step is repeated,
 with the same result.

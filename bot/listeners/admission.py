@@ -1,4 +1,4 @@
-"""How many are let in at once, in total and by key, and who gives way to a newcomer. Pure; of one event loop."""
+"""Who is let in: how many at once, in total and by key, whose request it is, and which host it names. Pure."""
 
 from __future__ import annotations
 

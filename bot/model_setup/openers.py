@@ -1,4 +1,4 @@
-"""Open the embedder and the reranker of the settings."""
+"""Open the embedder and the reranker of the settings, for the languages that are wanted."""
 
 from __future__ import annotations
 

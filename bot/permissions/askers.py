@@ -1,4 +1,4 @@
-"""Decide who may ask in a channel.
+"""Decide who may ask in a channel, and limit how often: questions per person, tokens per workspace.
 
 A channel's `askers` are empty for everyone, MEMBERS (no guests), MANAGERS, or mentions of people and groups, separated
 by blanks. Managers always may.

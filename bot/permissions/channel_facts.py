@@ -1,4 +1,8 @@
-"""The facts of channels, one by one, cached briefly."""
+"""The facts of channels, and lists of channels that the bot or a person is in; cached briefly.
+
+An event wins over a list: a channel that changed after a list was started is not taken from it. Versions are counted,
+not timed, so that no two are equal.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What the processes on one database tell each other about audiences, before one of them trusts what it has cached."""
+"""What processes on one database tell each other about audiences, and which spaces are suspended until it is known.
+
+Only shared spaces, those of open channels, can contain something that a reader of the space may not read. The space of
+a single room contains that room alone, and its readers are looked up again. So only shared spaces are suspended.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of answers: start, finish, find, redact and delete."""
+"""Table of answers: start, finish with what was used, find, redact and delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of documents: files, who shared them and where, and conversations, their times and their size."""
+"""Tables of documents: files, who shared them and where, those that were not read, and conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of the bot's store as records."""
+"""The rows of the bot's store as records, and statements that read and write them, whatever the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Format numbers, instants and spans of time for a sentence, and parse the times that people write. Pure."""
+"""Format numbers, instants, spans of time and streams of text for a person, and parse times that people write. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show what others wrote as text, in the markup of each consumer: no markup, no links, no mentions of its own. Pure.
+"""Show what others wrote as text, without markup or links of its own, with titles and excerpts of sources. Pure.
 
 A name, a title or a heading reaches a consumer as a typed part, which its `Markup` turns into text.
 """

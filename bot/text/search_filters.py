@@ -1,4 +1,4 @@
-"""Search filters in a question: `in:#roof from:@ada after:2026-05 before:2026-06 has:file`. Pure.
+"""Search filters in a question, `in:#roof from:@ada after:2026-05 has:file`, and those that are suggested. Pure.
 
 A word that only looks like a filter stays part of the question: places and people need their sign, times must be times.
 """

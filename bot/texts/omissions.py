@@ -1,4 +1,4 @@
-"""What of a file was not read, in a sentence."""
+"""What of a file was not read, and which files were not, in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words above quotations: that these are only the closest, what was searched instead, until when one held.
+"""The words above quotations: these are only the closest, what was searched instead; and the modes of a search.
 
 The engine writes them in English as the first lines of an answer; they are shown in the language of its readers, and
 recognized in stored answers of any language.

@@ -1,4 +1,4 @@
-"""The suggested follow-up questions below an answer, and what a press of their buttons says. Pure."""
+"""The words of follow-up questions and of questions about a place, and what a press of their buttons says. Pure."""
 
 from __future__ import annotations
 

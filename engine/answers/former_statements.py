@@ -1,4 +1,4 @@
-"""Find what the newest statements of a digest replace, which was said before its time span."""
+"""Parts of an overview: its sources split to fit into prompts, and what the newest statements of a digest replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Find the stand-alone question and the keywords to search with."""
+"""Find what to search with: the stand-alone question, keywords, and filters; each rewritten once.
+
+What the model proposes is checked: names and words must stand in the question itself, so that no text of others can set
+a filter; a channel must contain something within the scope, a person must have written something there, under this name
+alone; days must be possible. A filter that was given otherwise wins. The scope never changes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Split passages into chunks by tokens: long passages in windows, short ones packed together, stable under edits."""
+"""Split passages into chunks by tokens, stable under edits, and amend a document by rechunking the changed region.
+
+Rechunking a region has the same result as rechunking the whole document. A packer keeps no state across the end of a
+chunk: the next chunk depends on the following passages alone. So chunking that starts at the beginning of an old chunk,
+before everything that the change can affect, gives the old chunks up to the change; and once it ends a chunk where an
+old one ended, after the change, the old chunks follow unchanged. Both are checked, not assumed: the first new chunk,
+and the one after the boundaries meet, must equal the old ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decide which chunks share an extraction call: small ones of one space; and how long they wait for others."""
+"""Decide which chunks share an extraction call and how long they wait, and which texts the model fails at. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find chunks that another choice of extraction read than today's: rules or a model, another model, another prompt."""
+"""Find chunks that another choice of extraction read than today's, and read those with facts about people again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,13 @@
-"""The fold: merge all facts about a name into one entity, and about a pair of names into one relation.
+"""The fold: clean facts, merge them into entities and relations, and plan how their descriptions become one. Pure.
 
 Pure, idempotent and independent of order: times are source times, facts are sorted by (time, hash of the description),
 counts are of distinct chunks, ties are broken alphabetically.
+
+Few short descriptions are joined. More are summarized: in one call if they fit, else group by group and then the
+summaries again. Groups end by content (at a description whose hash is 0 modulo 8, at the latest the 24th), so that
+another mention changes only one group and the summaries above it. Only the newest groups are described; older facts
+still count, and are found through their chunks. A reindex summarizes nothing.
+Limits as in LightRAG: 12,000 tokens per call; fewer than 8 descriptions with fewer than 1,200 tokens are joined.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Protocols of a language model, an embedder and a reranker; cache keys of their calls, and a guard for calls."""
+"""Protocols of a language model, an embedder and a reranker; guards of their calls, and checks of their vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""Render a source of an answer as the model sees it. Pure.
+"""Render sources and earlier answers as the model sees them: their lines, and citations by today's numbers. Pure.
 
 The token budget, the key of the answer cache and the request to the model each render all sources of a question. So
 short passages, of which a question may have hundreds, are rendered once.
+
+The numbers of an earlier answer mean other passages in the next prompt. Without any citation, an earlier answer would
+teach the model not to cite.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts that are embedded for entities, relations and chunks, and the splitting of long chunks."""
+"""Embed entities and relations: their texts, the splitting of long ones, and the stale keys that are claimed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Describe many keys at a time: cached summaries are reused, new ones share calls.
+"""Turn stale keys into profiles: merge the facts of each, and describe many at a time; cached summaries are reused.
 
-`knowledge.summary_plan` decides what is summarized; every summary is cached by the hash of its inputs.
+`knowledge.merge` decides what is summarized; every summary is cached by the hash of its inputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Score the passages of conversations: their parts' similarity to the question, and their words."""
+"""Score the passages of conversations by similarity and words, and restrict a question to the people it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources: the passages of the chosen chunks, numbered for citation. Pure."""
+"""Sources, numbered for citation, and the prompt of an answer with the tokens that are left for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load entities and relations as one question may see them: stale profiles merged on the fly, spaces combined.
+"""Load entities and relations as one question may see them: stale ones merged, spaces combined, past ones found.
 
 No model is called: descriptions are joined. A question with filters sees only the facts of matching chunks.
 """

@@ -1,4 +1,4 @@
-"""Whether an optional feature of a service is used: after a refusal it is tried again, ever more rarely."""
+"""When what failed is tried again, ever more rarely: an optional feature of a service, a summary."""
 
 from __future__ import annotations
 

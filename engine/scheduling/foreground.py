@@ -1,4 +1,8 @@
-"""Mark work for callers who wait for an answer, and let background work yield to it."""
+"""What background work waits for: callers who wait for an answer, more work of its batch, the budget for indexing.
+
+The budget covers what a language model reads for the graph: extraction and summaries. Vectors are always made, so that
+a text can be found. A workspace whose budget is used up waits for the next period; nothing of it is given up.
+"""
 
 from __future__ import annotations
 

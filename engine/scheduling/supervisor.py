@@ -1,4 +1,4 @@
-"""Supervise background tasks: log, count and restart failed ones, and report failures until they are over."""
+"""Tasks with an owner, and background tasks under supervision: logged, counted, restarted, reported until over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What is wrong with a disk, in one sentence that names it: full, read-only, failing, or closed to this account."""
+"""What is wrong with a disk, in one sentence, and the space that a data directory keeps for when its disk is full.
+
+That space is a file, deleted when the disk is full and made again later. With its bytes, questions are answered,
+documents are forgotten and files are compacted; what is new waits. Databases that run on full disks do so as well
+(CockroachDB calls the file a ballast).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clean text from outside: remove control characters and repair surrogates; everything else is unchanged. Pure."""
+"""Clean text from outside: control characters and surrogates; and how a line shows who wrote a message. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clean names and descriptions that a model extracted, and normalize names for comparison.
+"""Clean and compare names that a model extracted, and find words of a question that may be names. Pure.
 
 The rules are LightRAG's, corrected where they lost content: a description "12" is kept, a lone quotation mark is
 dropped, an apostrophe inside a word is kept.

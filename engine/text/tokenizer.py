@@ -1,4 +1,4 @@
-"""Count tokens offline with o200k_base."""
+"""Count tokens offline with o200k_base, and split a text into windows of them."""
 
 from __future__ import annotations
 

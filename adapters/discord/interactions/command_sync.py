@@ -1,4 +1,4 @@
-"""Register the slash commands, only when they have changed: Discord limits registrations per day."""
+"""Register the slash commands in every language, only when they have changed: Discord limits registrations per day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shards of this process: it takes free ones, gives up what others lack, and follows their number."""
+"""The shards of this process: which it takes and gives up, how many there are, and one platform for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Slack SDK's stores of installations and of OAuth states, in the bot's database and encrypted."""
+"""The Slack SDK's stores of installations and of OAuth states, in the bot's database and encrypted by a key."""
 
 from __future__ import annotations
 

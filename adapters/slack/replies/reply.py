@@ -1,4 +1,4 @@
-"""Stream an answer into the thread of its question, and complete it at the end."""
+"""Stream an answer into the thread of its question, show its status meanwhile, and complete it at the end."""
 
 from __future__ import annotations
 

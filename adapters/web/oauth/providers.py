@@ -1,4 +1,4 @@
-"""Slack and Discord as providers of logins: where they ask, and whom they name."""
+"""Logins by Slack and Discord: where they ask, whom they name, which are offered, and an attempt until it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Who looks at a page: the holder of the access token in a cookie, or somebody on this machine without a login."""
+"""Who looks at a page: the holder of the access token in a cookie, or a person on this machine without a login.
+
+A login is not needed by a browser on the machine of the server: it names the server by a loopback name, and no proxy
+stands between. Any other name may be one of a foreign site (DNS rebinding), and needs a login.
+"""
 
 from __future__ import annotations
 

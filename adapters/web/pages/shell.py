@@ -1,4 +1,4 @@
-"""Render templates: the shell around every page, and parts of pages."""
+"""Render templates: the shell around every page with its built files, and parts of pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of requests and responses about the graph."""
+"""Bodies of requests and responses about the graph and the facts behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find statements that disagree, within a scope or among the sources of an answer; nothing of them is stored."""
+"""Find statements that disagree, and whom they may be shown to; nothing of them is stored."""
 
 from __future__ import annotations
 

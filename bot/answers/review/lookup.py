@@ -1,7 +1,13 @@
-"""Find the verified answer to a question, which is shown in place of a new one.
+"""Find the verified answer to a question: one that asks the same, and that may be shown in place of a new one.
 
 A verified answer is a row of the bot, not a document of the engine: as a source among others it would be visible to
 everyone in its space, while it may be shown only to those who can read everything that it rests on.
+
+Similar vectors are not enough: "the warranty on the tiles" and "the warranty on the gutters", "enable" and "disable",
+2025 and 2026 are close to each other. So the words decide as well: no question may have a word that the other replaces
+by a different one. A wrong answer is worse than none, therefore a paraphrase with other words is not recognized.
+
+The words that turn a question into another one are known in English, German, French, Spanish and Portuguese.
 """
 
 from __future__ import annotations

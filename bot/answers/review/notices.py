@@ -1,4 +1,4 @@
-"""Tell those who verified an answer, once, that a source of it changed."""
+"""Tell those who verified an answer, once, that a source of it changed; what takes the place of what was removed."""
 
 from __future__ import annotations
 

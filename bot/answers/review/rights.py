@@ -1,4 +1,4 @@
-"""Who may verify answers in a channel: managers, and the experts of the channel."""
+"""Who may verify answers in a channel, managers and its experts, and asking an expert on request."""
 
 from __future__ import annotations
 

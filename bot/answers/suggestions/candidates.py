@@ -1,4 +1,4 @@
-"""Propose follow-up questions from what was retrieved for an answer, but not cited by it. Pure.
+"""Propose follow-up questions from what was retrieved for an answer, but not cited by it, about good names. Pure.
 
 A candidate is about a name, a person or a section that is close to the answer and that the answer does not explain.
 """

@@ -1,4 +1,4 @@
-"""What callers are told who do not run the bot: no paths of its machine, no commands there, nothing of its models."""
+"""What callers are told who do not run the bot: no paths or commands there, what is left out, and who verified it."""
 
 from __future__ import annotations
 

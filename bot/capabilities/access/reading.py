@@ -1,4 +1,4 @@
-"""Check that a caller may still read what a request yields, and that they may ask for it at all."""
+"""Check that a caller may read what a request yields, and learn how the question or search of a program ends."""
 
 from __future__ import annotations
 

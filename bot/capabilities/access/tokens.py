@@ -1,4 +1,7 @@
-"""Operations on access tokens: check, create, list and revoke; logins and their end."""
+"""Access tokens of programs: their form and what they permit; check, create, list and revoke them; end logins.
+
+A token is `tl_<id>_<secret>`. The secret has 256 random bits, so a plain hash of it is enough; only that is stored.
+"""
 
 from __future__ import annotations
 

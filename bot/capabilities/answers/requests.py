@@ -1,4 +1,4 @@
-"""Requests about answers."""
+"""Requests about answers, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question takes from the person who asks it: their name, and where their days begin."""
+"""What a question takes from the person who asks it: their name, where their days begin, and channels by name."""
 
 from __future__ import annotations
 

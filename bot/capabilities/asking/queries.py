@@ -1,4 +1,4 @@
-"""Operations that read: answer a question, or return its context or prompt; status, documents and entities."""
+"""Operations that read: the answer to a question, a verified one first, its context or prompt; status and documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to search."""
+"""Requests to search, and what is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests for the register of decisions and tasks."""
+"""The request for the register of decisions and tasks, and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Select and page documents of a list: the same at every door. Pure."""
+"""Select and page documents of a list, and name their places: the same at every door. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List the files that were shared and not read, as far as the caller may read where they are."""
+"""Files that were shared and not read, as far as the caller may read where they are, and what is wrong with them."""
 
 from __future__ import annotations
 

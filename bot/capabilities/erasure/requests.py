@@ -1,4 +1,4 @@
-"""Requests that erase something, and those about the receipts of that."""
+"""Requests that erase something, those about the receipts of that, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests for the life of a fact."""
+"""The request for the life of a fact, and its result."""
 
 from __future__ import annotations
 

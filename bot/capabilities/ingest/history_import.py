@@ -1,4 +1,4 @@
-"""Import an export of a workspace, and wait until it is indexed."""
+"""Import an export of a workspace, for whom it may be read, and wait until it is indexed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests about the audit log."""
+"""Requests about the audit log, and results of maintenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of scheduled backups: their names, whose they are, and which of them are kept."""
+"""The folder of scheduled backups: their names, whose data they are by its tag, and which of them are kept."""
 
 from __future__ import annotations
 

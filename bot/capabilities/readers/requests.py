@@ -1,4 +1,4 @@
-"""The request for those who can find something."""
+"""The request for those who can find something, and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation of `init`: what was given, what was answered, and what is still missing."""
+"""The conversation of `init`: how answers are read, what was given, what was answered, and what is still missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render the register of decisions and tasks for the terminal."""
+"""Render the register of decisions and tasks, and the life of a fact, for the terminal."""
 
 from __future__ import annotations
 

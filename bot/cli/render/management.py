@@ -1,4 +1,4 @@
-"""Show usage and health in the terminal."""
+"""Show usage, health and sources in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render access tokens for the terminal (pure)."""
+"""Render access tokens and the audit log for the terminal. Pure."""
 
 from __future__ import annotations
 

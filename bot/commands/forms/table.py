@@ -1,4 +1,4 @@
-"""The table of forms by name, and which action or command opens which of them."""
+"""The kinds of forms, the table of forms by name, and which action or command opens which of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a week for a manager: counts of what they can read, and questions without an answer."""
+"""The report of a week for a manager: counts of what they can read, questions without an answer; sent when due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that gives the page of frequent questions as a file."""
+"""The commands that give the page of frequent questions as a file, and the report of a week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import the past of a workspace from an export: channel by channel, from the oldest message to the newest.
+"""Import the past of a workspace from an export, channel by channel from the oldest message, and where it goes.
 
 What is stored already is skipped, so that an interrupted import, and a newer export, continue where the last one ended.
 """

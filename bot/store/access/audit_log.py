@@ -1,4 +1,4 @@
-"""Tables of the audit log: its entries, the ends of their chain, and who the references of people mean.
+"""Tables of the audit log: entries, the chain of hashes between them, and who the references of people mean.
 
 An entry is only ever added; what is older than the retention period goes from the beginning, and the hash of the last
 one that went is kept, so that the rest can be checked. An entry names a person by a random reference. Which person it

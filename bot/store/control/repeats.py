@@ -1,4 +1,4 @@
-"""Questions that are answered again in place of the answer that they had."""
+"""Questions that are answered again in place of their answer, and who stopped an answer while it was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of scheduled digests."""
+"""Tables of scheduled digests and of the reports of a week."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of values that an adapter keeps across restarts, and that all processes on one database see."""
+"""Table of values that an adapter keeps across restarts, which all processes see; and the spaces of imports in it."""
 
 from __future__ import annotations
 

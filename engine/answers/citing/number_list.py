@@ -1,4 +1,4 @@
-"""Read the numbers in a list like "1, 2", "Sources 1 and 3", "S1|S2" or "1: Harbor notes". Pure.
+"""Read the numbers of sources in an answer: lists, columns of tables, words before them, and copied numbers. Pure.
 
 The text is what a reader sees (`visible_text`): with plain digits, without marks.
 """

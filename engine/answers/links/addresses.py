@@ -1,4 +1,4 @@
-"""Addresses as platforms recognize them: find them, compare them with the allowed ones, and defuse the others. Pure.
+"""Addresses and mentions as platforms recognize them: found, compared with the allowed ones, defused. Pure.
 
 Platforms decode a text before they search it for addresses. So every decision is made on the decoded text: escapes and
 entities resolved, compatibility forms (full-width letters, ligatures) replaced, invisible characters removed.

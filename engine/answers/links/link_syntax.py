@@ -1,6 +1,8 @@
-"""Patterns of links in Markdown, chat markup and HTML, and the text before a link, which decides its form. Pure.
+"""Links as text: which may be shown, their patterns, addresses without markup, and what a reader sees. Pure.
 
 Every pattern is bounded, so that the time grows only linearly with the text.
+
+What a reader sees errs toward more digits: what any platform may show as a number reads as one here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reduce a name to what does not depend on its spelling: hyphens, periods, accents, articles, honorifics, plurals."""
+"""What two names share: keys without spelling (hyphens, accents, articles, plurals), and abbreviations of a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Score how likely two names mean the same entity, to suggest that a person merges them."""
+"""Score how likely two names, or names of people, mean the same, to suggest that a person merges them.
+
+Texts in two languages each use their own name, so that both have the same neighbors without being neighbors themselves;
+siblings, such as two cities of a list, stand in one text and are. Vectors of names in two scripts say little unless the
+embedder knows both languages, so that they count less.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Call litellm: imported lazily, silenced, with the engine's own errors and plain values."""
+"""Call litellm: imported lazily, silenced, in little memory, with the engine's own errors and plain values.
+
+It loads a tokenizer of 40 MiB at its first call, and keeps the parsed form of another; both serve to count tokens where
+a provider reports none. Here, the first is loaded once it is used; the second is also kept as text.
+"""
 
 from __future__ import annotations
 

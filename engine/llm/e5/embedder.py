@@ -1,4 +1,7 @@
-"""Embed texts of a hundred languages with multilingual-e5-small on onnxruntime, without a key or a network."""
+"""Embed texts of a hundred languages with multilingual-e5-small on onnxruntime: word pieces, graph, vectors.
+
+Source: Kudo 2018 (unigram language model). The library of MiniLM takes 270 MB and seconds for these 250,000 pieces.
+"""
 
 from __future__ import annotations
 

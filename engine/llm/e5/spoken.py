@@ -1,4 +1,4 @@
-"""The languages that are chosen by what is said: counted now and then, and kept in a file of the data directory."""
+"""The languages that choose the embedder: those it serves, and those counted in what is said and kept in a file."""
 
 from __future__ import annotations
 

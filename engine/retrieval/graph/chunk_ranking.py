@@ -1,4 +1,4 @@
-"""Rank the chunks that state the entities and relations of a question (local, global and hybrid)."""
+"""Rank the chunks that state the entities and relations of a question, and those that a walk over them visits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rank the passages of conversations singly: a window of many messages is found, one of them answers."""
+"""Rank the passages of conversations singly, and choose by value which of them a prompt shows as sources. Pure."""
 
 from __future__ import annotations
 

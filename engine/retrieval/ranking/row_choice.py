@@ -1,4 +1,4 @@
-"""Choose the rows of the graph that a prompt shows: what no chosen source says, with what supports it. Pure.
+"""Rank relations, and choose the rows of the graph that a prompt shows: what no chosen source says. Pure.
 
 Sources come first. A row is shown for a sentence about the question that no source says, for a relation between names
 of different sources, and for an entity that the sources call otherwise than the question does.

@@ -1,4 +1,4 @@
-"""SQL expressions of several topics: rows of a scope, the corrections of a key, the first rows of a correlated query.
+"""SQL expressions of several topics: scopes, corrections of a key, first rows of a query, and order among equals.
 
 The numbers in them are the ledger's own. Corrections made under any of a key's names count. SQLite has no LATERAL, and
 PostgreSQL is slow without.

@@ -1,4 +1,16 @@
-"""Values in statements and rows: lists as arrays, every integer as a bigint, and sums of integers as integers."""
+"""Values in statements and rows: lists as arrays, rows in sets, every integer as a bigint, and sums as integers.
+
+What SQLite runs once for each row of parameters, one statement reads from a table of arrays:
+
+| written                               | PostgreSQL, `rows` is `unnest($1::bigint[], ...) AS listed (c1, ...)` |
+|---------------------------------------|------------------------------------------------------------------------|
+| `INSERT INTO t VALUES (?, 0) ...`     | `INSERT INTO t SELECT listed.c1, 0 FROM rows ...`                      |
+| `SELECT ? FROM u WHERE`               | `SELECT listed.c1 FROM rows CROSS JOIN u WHERE`                        |
+| `UPDATE t SET a = ? WHERE`            | `UPDATE t SET a = listed.c1 FROM rows WHERE`                           |
+| `DELETE FROM t WHERE`                 | `DELETE FROM t USING rows WHERE`                                       |
+
+No two rows of parameters may update the same row of the table, and none sees what another one did.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A SQL database: writes that share commits, and reads in snapshots."""
+"""A SQL database: group commits and snapshots, and topics, whose methods run on it or on a connection.
+
+On a database, each public method is awaited, and runs in a snapshot or a transaction of its own. On a connection,
+inside a bigger transaction, it is called. `Class.method` is a SQL function: its first parameter is the connection.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
-"""Named fragments: the few things that statements written once for all databases name, because these differ in them.
+"""What statements for all databases are written with: named fragments, lists as parameters, and timestamps.
 
 Everything else in such a statement is SQL that every database reads. Its placeholders are `?` and `?1`.
+
+`@list(?)` is a table with the column `value`. SQLite reads lists as JSON. PostgreSQL gets them as arrays, whose types
+tell integers from texts.
 """
 
 from __future__ import annotations

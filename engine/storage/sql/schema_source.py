@@ -1,4 +1,15 @@
-"""Where the schemas of both databases come from: tables for a new database, scripts for one of a former version."""
+"""Where the schemas of both databases come from: tables for a new database, steps for one of a former version.
+
+Migrations are steps from one version of a schema to the next, written once for both databases:
+
+    Migration(
+        add_column("answer", Column("mood", TEXT, default="")),
+        run(sqlite="UPDATE …", postgres="UPDATE …"),
+        online="an older process never sets the column.",
+    )
+
+The source of the tables gets the same column. A test compares what migrations make with what a new database has.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
-"""Files of SQLite: checks before use, and the write-ahead log.
+"""Files of SQLite: checks before use, the write-ahead log, and connections.
 
 The log is kept short because every read searches it, and emptied to remove deleted bytes.
+
+SQL functions run in the thread of a connection, transactions and snapshots as a whole. SQLite's errors are translated
+to the engine's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schemas in SQLite files: the version of a file, how a new one is made, and how one of a former version is updated."""
+"""Schemas in SQLite files: their version, how a new one is made and a former one updated, and their structure."""
 
 from __future__ import annotations
 

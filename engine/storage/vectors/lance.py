@@ -1,4 +1,4 @@
-"""The vector store on LanceDB: three tables in one folder."""
+"""The vector store on LanceDB: three tables in one folder, and the import of its library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL of the vector store on PostgreSQL.
+"""SQL of the vector store on PostgreSQL, and how a search is planned.
 
 Every row has its space in its key, and every statement that is given spaces reads only their partitions.
 """

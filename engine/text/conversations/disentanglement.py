@@ -1,4 +1,4 @@
-"""Disentangle conversations that run at once in a channel: find the message that each message answers. Pure.
+"""Disentangle conversations that run at once in a channel, and cut them into windows. Pure.
 
 A linear model scores each recent message as the one answered, and the start of a new conversation. Its features follow
 Kummerfeld et al., "A Large-Scale Corpus for Conversation Disentanglement" (ACL 2019).

@@ -1,7 +1,11 @@
-"""Tell which language a text is written in: by its script, its function words and its letters. Pure.
+"""The languages of texts: which one a text is in, how many lines are, and stems by Snowball's algorithms. Pure.
 
 Measured on sentences of six languages, told from 21: 97.0 % right, 89.1 % of parts of six words (most others: unknown);
 cld2 94.3 % and 86.3 %. py3langid is better (98.1 % and 97.2 %), but takes 95 MiB of memory and 0.8 s to load.
+
+A term is a stem without diacritics, followed by a private character that stands for its language, so that stems of
+different languages differ, and no text contains one. English has none: the indexes hold the stems of its words by
+Porter's algorithm. Both databases hold the same terms.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Recognize requests to summarize a place or a time span, by their words. Pure.
+"""Recognize what a question asks for by its words: an overview of a place or span, what one person wrote. Pure.
 
 "What was decided lately?", "Summarize this thread", "What happened since Monday?": these name no subject, so a search
 would not find their answer; they are answered from all messages of the span. A question with a subject is not one.
+
+Japanese has no spaces between words. What remains of a text beside these words and particles is its subject, and stays.
+
+"Summarize what Ada said about the roof", "What did Ada write last week?", "a recap of Ada's messages".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chunks whose facts another choice of extraction gave than today's: found, counted, and read again on request.
+"""Chunks that are read again: those of another choice of extraction, and those with facts about people.
 
 Their facts stay until those of the next reading replace them. The rows, and the place up to which chunks are compared,
 are durable, so that both go on after a kill.

@@ -1,4 +1,4 @@
-"""BM25 with the statistics of one scope: no text outside of it moves a score (Robertson and Zaragoza 2009).
+"""Full-text scores within one scope: BM25 (Robertson and Zaragoza 2009), the words that distinguish, stem terms.
 
 The term index of the database is read, and counted within the scope.
 """

@@ -1,4 +1,4 @@
-"""Names and pairs of names by id, and the targets of aliases."""
+"""Names and pairs of names by id, targets of aliases, and what their changes make outdated."""
 
 from __future__ import annotations
 

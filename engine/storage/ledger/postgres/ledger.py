@@ -1,4 +1,4 @@
-"""The ledger in a PostgreSQL database."""
+"""The ledger in a PostgreSQL database, and as a portable SQLite file, both ways."""
 
 from __future__ import annotations
 

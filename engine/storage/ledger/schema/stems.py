@@ -1,4 +1,4 @@
-"""How databases of before get an index that holds stem terms: the statements that new ones have in their own files."""
+"""How databases of before get an index that holds stem terms and follows changes, as new ones have."""
 
 from __future__ import annotations
 

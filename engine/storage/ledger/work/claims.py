@@ -1,4 +1,4 @@
-"""Claims: which process works on which stale keys, in fair turns. What an ended process had claimed is free.
+"""Stale keys, which must be projected again, and claims: which process works on which of them, in fair turns.
 
 The only process on files claims without a trace: nobody else could take its work. Work is taken from all spaces that
 have some, so that the backlog of one holds up no other.

@@ -1,4 +1,4 @@
-"""Settings of the data directory, and the numbers of changes."""
+"""Settings of the data directory, the numbers of changes, and which embedders its vectors are of."""
 
 from __future__ import annotations
 

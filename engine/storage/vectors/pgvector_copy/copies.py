@@ -1,4 +1,4 @@
-"""The copies of the tables of vectors, which are brought up to date before every read."""
+"""The copies of the tables of vectors, whose rows are brought up to date before every read."""
 
 from __future__ import annotations
 
