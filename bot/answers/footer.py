@@ -11,7 +11,7 @@ import asyncio
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bot.i18n import gettext
 from bot.platform.models import AnswerFooter, Button, FooterSource
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engine import Context, Source
+    from engine import Answer, Context, Source
     from engine.storage.ledger.records import StatingPassage
 
     KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
@@ -107,19 +107,6 @@ def _explained_words(question: str, cited: Sequence[Source]) -> set[str]:
     return content_words(question) | content_words(" ".join(f"{source.title} {source.text}" for source in cited))
 
 
-class GraphEvidence(Protocol):
-    """What an answer was shown, and what its facts rest on."""
-
-    context: Context
-
-    @property
-    def is_extractive(self) -> bool:
-        """Whether it consists of quotations."""
-
-    async def load_supporting_passages(self) -> Sequence[StatingPassage]:
-        """The passages behind the facts of the graph that it was shown."""
-
-
 @dataclass(frozen=True, slots=True)
 class GraphKeys:
     """The keys of passages behind facts of the graph: those that an answer uses, and all that a model was shown."""
@@ -128,7 +115,7 @@ class GraphKeys:
     shown: frozenset[str] = frozenset()
 
 
-async def find_graph_keys(evidence: GraphEvidence, answer: str, question: str, cited: Sequence[Source]) -> GraphKeys:
+async def find_graph_keys(evidence: Answer, answer: str, question: str, cited: Sequence[Source]) -> GraphKeys:
     """The keys of passages whose words an answer has only because of a fact of the graph.
 
     For an answer by a model, also the keys of all documents that support the facts it was shown.

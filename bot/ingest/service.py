@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from bot.permissions.channel_facts import ChannelList
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.events import PlatformEvent
-    from bot.platform.history_source import HistorySource, RunningImport
+    from bot.platform.history_source import HistorySource
     from bot.platform.models import Message
     from bot.store.erasure.receipts import BegunErasure
     from bot.store.schedules.retention import HeldDeletion
@@ -312,7 +312,7 @@ class IngestService:
     @asynccontextmanager
     async def open_import(
         self, source: HistorySource, destination: ImportDestination | None = None
-    ) -> AsyncIterator[RunningImport]:
+    ) -> AsyncIterator[HistoryImport]:
         """An import of the past of a workspace from an export; `run` does it."""
         platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}
