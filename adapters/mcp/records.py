@@ -13,7 +13,7 @@ from bot.capabilities.access.hints import list_context_notices, list_end_notices
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.capabilities.graph.results import SubgraphResult
+    from bot.capabilities.graph.requests import SubgraphResult
     from bot.capabilities.results import AnswerEnd, ContextResult, EntityResult
     from engine import ContextRelation, DocumentInfo
 

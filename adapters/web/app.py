@@ -10,7 +10,7 @@ from fastapi import APIRouter, FastAPI
 
 from adapters.web import derive, openai_api, problems
 from adapters.web.admission import Budgets, FrontDoor
-from adapters.web.oauth.providers import LoginOptions
+from adapters.web.oauth import LoginOptions
 from adapters.web.pages import errors, shell, table
 from adapters.web.pages.login import FailedLogins
 from adapters.web.pages.session import PageOptions

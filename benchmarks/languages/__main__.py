@@ -23,7 +23,7 @@ from engine.clock import Clock
 from engine.parsers.chat_export import CONVERSATION_GAP
 from engine.text.cleanup import render_message_line
 from engine.text.conversations.disentanglement import ConversationWindows, Utterance
-from engine.text.overviews.request import apply_overview_request, by_author
+from engine.text.overviews import apply_overview_request, by_author
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 3, 20, 10, tzinfo=UTC)

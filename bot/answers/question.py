@@ -24,7 +24,7 @@ from bot.texts import search_notices
 from engine import Filters, Question
 from engine.answers.links.addresses import find_mentions
 from engine.models import FilterLookup, Overview
-from engine.text.overviews.request import apply_overview_request, by_author, channel_of
+from engine.text.overviews import apply_overview_request, by_author, channel_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bot.platform.events import CommandInvoked, FormSubmitted
     from bot.platform.models import Channel, Location, Message, Upload
     from engine import OverviewKind, RetrievalMode, Scope
-    from engine.text.overviews.request import OverviewRequest
+    from engine.text.overviews import OverviewRequest
 
 
 REFERENCE_LENGTH = 8  # characters of an answer's id that are shown to people

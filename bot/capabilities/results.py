@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from bot.capabilities.answers.requests import AnswerResults
 from bot.capabilities.asking.requests import SearchResult
 from bot.capabilities.decisions.requests import DecisionList
-from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
+from bot.capabilities.documents.requests import DocumentPlace, DocumentResults, UnreadFileInfo
 from bot.capabilities.erasure.requests import Completed as Completed  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import Erased as Erased  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ErasureRehearsal as ErasureRehearsal  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import Forgotten as Forgotten  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ReceiptChecked as ReceiptChecked  # noqa: PLC0414  - others import it from here
 from bot.capabilities.erasure.requests import ReceiptFound as ReceiptFound  # noqa: PLC0414  - others import it from here
-from bot.capabilities.graph.results import GraphResults
+from bot.capabilities.graph.requests import GraphResults
 from bot.capabilities.maintenance.requests import AuditList, MyData
 from bot.capabilities.management.results import ManagementResult
 from bot.capabilities.readers.requests import ReadersFound

@@ -26,7 +26,7 @@ from engine.models import Filters, InferredFilters, SearchQuery
 from engine.retrieval.passage_scores import hides_authors, list_authors
 from engine.scheduling.supervisor import cancel_tasks, child_task, describe_error
 from engine.text.languages.unspaced import has_unspaced, normalize_text
-from engine.text.overviews.request import match_authors
+from engine.text.overviews import match_authors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence

@@ -10,7 +10,7 @@ from engine.errors import InvalidQuestion
 from engine.knowledge.people import is_listed
 from engine.retrieval.ranking.passages import RatedChunk, find_named, rate_passages
 from engine.storage.ledger.records import KeyKind
-from engine.text.overviews.request import match_authors, split_names
+from engine.text.overviews import match_authors, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -12,8 +12,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from adapters.web.app import build_app
-from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
+from adapters.web.protocol import Server, bind
 from bot.capabilities.access.control import AccessControl
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject

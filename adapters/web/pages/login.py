@@ -20,7 +20,7 @@ from engine.errors import DocumentTooLarge, EngineError
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from adapters.web.oauth.providers import LoginOptions
+    from adapters.web.oauth import LoginOptions
     from engine import Clock
 
 router = APIRouter(include_in_schema=False)

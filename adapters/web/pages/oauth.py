@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
-from adapters.web.oauth.providers import decode_attempt, encode_attempt, start_attempt
+from adapters.web.oauth import decode_attempt, encode_attempt, start_attempt
 from adapters.web.operations import log_in
 from adapters.web.pages.login import keep_login, render_login
 from adapters.web.pages.session import (
@@ -23,7 +23,7 @@ from adapters.web.pages.session import (
 from bot.errors import NotAllowed, PlatformError
 
 if TYPE_CHECKING:
-    from adapters.web.oauth.providers import LoginAttempt, LoginOptions
+    from adapters.web.oauth import LoginAttempt, LoginOptions
     from adapters.web.pages.login import FailedLogins
 
 log = structlog.get_logger(__name__)

@@ -24,8 +24,15 @@ from adapters.web.routes.graph_models import (
     SubgraphParameters,
 )
 from adapters.web.security import Token  # noqa: TC001  - read at run time
-from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
-from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
+from bot.capabilities.graph.requests import (
+    CorrectionList,
+    EntityList,
+    GetProvenance,
+    ListCorrections,
+    ProvenanceResult,
+    SearchEntities,
+    SubgraphResult,
+)
 from bot.capabilities.requests import MAX_RELATIONS, FindDuplicates, GetEntity
 from bot.capabilities.results import Corrected, DuplicatesResult, EntityResult, FactAdded
 

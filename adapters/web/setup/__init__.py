@@ -30,7 +30,7 @@ async def set_up(draft: SetupDraft, stop: asyncio.Event, *, clock: Clock, announ
 
     Raises BadSetting for an address that others can reach, and PortInUse.
     """
-    from adapters.web.listener import bind, build_server, describe_address  # noqa: PLC0415  - takes a second
+    from adapters.web.protocol import bind, build_server, describe_address  # noqa: PLC0415  - takes a second
     from adapters.web.setup.app import build_setup_app  # noqa: PLC0415  - as above
     from adapters.web.setup.session import SetupSession  # noqa: PLC0415  - as above
     from bot.listeners.admission import TrustedProxies  # noqa: PLC0415  - as above

@@ -25,7 +25,7 @@ from bot.text.search_filters import parse_search_filters
 from bot.texts import review as review_texts
 from engine import Filters, Question, Scope
 from engine.errors import ModelError
-from engine.text.overviews.request import by_author
+from engine.text.overviews import by_author
 from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import structlog
 from bot.audit import UNKNOWN, Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
 from bot.capabilities.access import requests as tokens
 from bot.capabilities.access.tokens import find_token_id
-from bot.capabilities.documents.results import UploadResult
+from bot.capabilities.documents.requests import UploadResult
 from bot.capabilities.management import requests as management
 from bot.capabilities.results import (
     Corrected,

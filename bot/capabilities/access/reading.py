@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.capabilities.asking.requests import SearchResult
 from bot.capabilities.caller import Caller
-from bot.capabilities.documents.results import DocumentResult
-from bot.capabilities.graph.results import ProvenanceResult, SubgraphResult
+from bot.capabilities.documents.requests import DocumentResult
+from bot.capabilities.graph.requests import ProvenanceResult, SubgraphResult
 from bot.capabilities.history.requests import HistoryResult
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, PromptResult
 from bot.capabilities.row import Who

@@ -49,7 +49,7 @@ from bot.text.search_filters import (
 from engine import Answer, Filters, Question, Source
 from engine.errors import InvalidQuestion, NotFound
 from engine.scheduling.supervisor import child_task
-from engine.text.overviews.request import apply_overview_request, by_author, channel_of
+from engine.text.overviews import apply_overview_request, by_author, channel_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

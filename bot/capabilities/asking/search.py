@@ -21,7 +21,7 @@ from bot.text.search_filters import (
 from engine import Filters, Question
 from engine.errors import InvalidQuestion
 from engine.models import Overview
-from engine.text.overviews.request import match_authors
+from engine.text.overviews import match_authors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

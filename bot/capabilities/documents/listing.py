@@ -8,13 +8,13 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bot.capabilities.documents.results import DocumentPlace
+from bot.capabilities.documents.requests import DocumentPlace
 from bot.capabilities.results import DocumentList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from bot.capabilities.documents.results import UnreadFileInfo
+    from bot.capabilities.documents.requests import UnreadFileInfo
     from bot.capabilities.requests import ListDocuments
     from engine import DocumentInfo
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.documents.results import UnreadFileInfo
+from bot.capabilities.documents.requests import UnreadFileInfo
 from bot.text.format import pluralize
 from bot.texts.omissions import describe_families
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from bot.capabilities.documents.results import UnreadFileInfo
+    from bot.capabilities.documents.requests import UnreadFileInfo
     from bot.capabilities.results import OperationResult
     from engine import DocumentInfo, IndexStatus, Source, Usage
     from engine.parsers.sandbox.state import SandboxState

@@ -13,9 +13,8 @@ import uvicorn
 
 from adapters.web.admission import Budgets
 from adapters.web.app import build_app
-from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
-from adapters.web.protocol import ConnectionLimits, LimitedProtocol
+from adapters.web.protocol import ConnectionLimits, LimitedProtocol, Server, bind
 from bot.capabilities.access.requests import CheckToken
 from bot.capabilities.requests import Authorized, CheckHealth, OperationRequest
 from bot.capabilities.results import OperationResult

@@ -14,8 +14,7 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adapters.web.listener import Server, bind
-from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol
+from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol, Server, bind
 from bot.listeners.admission import Admission, Budget, parse_proxies
 from engine.scheduling.supervisor import child_task
 from tests.support.raw_http import connect, holding, request, talk

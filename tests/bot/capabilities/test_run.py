@@ -19,8 +19,7 @@ from bot.capabilities.asking.queries import VerifiedResult
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents.lookup import LOCAL_SPACE
-from bot.capabilities.graph.requests import ListCorrections
-from bot.capabilities.graph.results import CorrectionList
+from bot.capabilities.graph.requests import CorrectionList, ListCorrections
 from bot.capabilities.management.requests import GetHealth, GetUsage, ListChannels
 from bot.capabilities.requests import Authorized, Envelope, OperationRequest, WithoutLogin
 from bot.capabilities.results import AnswerDelta, AnswerEnd, Completed, Corrected, DocumentList, OperationResult

@@ -23,11 +23,11 @@ from bot.capabilities.asking.requests import Search, SearchHit, SearchResult
 from bot.capabilities.contradictions import requests as disputes
 from bot.capabilities.decisions.requests import DecisionList, ListDecisions
 from bot.capabilities.documents import requests as document_requests
-from bot.capabilities.documents import results as document_results
+from bot.capabilities.documents import requests as document_results
 from bot.capabilities.erasure import requests as erasure_requests
 from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph import requests as graph_requests
-from bot.capabilities.graph import results as graph_results
+from bot.capabilities.graph import requests as graph_results
 from bot.capabilities.history.requests import GetHistory, HistoryResult
 from bot.capabilities.maintenance import requests as maintenance_requests
 from bot.capabilities.maintenance.requests import AuditList, AuditRow, ChannelCount, MyData

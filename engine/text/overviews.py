@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.models import Overview
+from engine.text import overview_words as cues
 from engine.text.languages.distances import NUMERALS, translate_ago
 from engine.text.languages.unspaced import has_unspaced
-from engine.text.overviews import words as cues
 from engine.text.time_spans import TimeSpan, parse_time_span
 from engine.text.word_lists import STOP_WORDS, word_set
 
