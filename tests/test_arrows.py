@@ -237,7 +237,7 @@ parsers: base chat_export converted.service dates registry sandbox.origins sandb
 scheduling: feature_breaker foreground processes supervisor
 storage: disk files journal ledger ledger.records sqlite.database
 text: cleanup conversations.disentanglement conversations.small_talk names languages.unspaced \
-overviews.request stream_rewriter time_spans word_lists
+overviews stream_rewriter time_spans word_lists
 usage:
 """
 SHARED_MODULES = {

@@ -26,9 +26,9 @@ RULES = (
     "bot/text/speech/addressee",
     "bot/text/speech/grammars",
     "bot/text/speech/kinds/constructions",
-    "engine/text/overviews/request",
+    "engine/text/overviews",
     "engine/text/languages/detection",
-    "engine/text/overviews/words",
+    "engine/text/overview_words",
     "engine/text/conversations/small_talk",
     "engine/text/word_lists",
 )  # about words, not for people

@@ -1,4 +1,4 @@
-"""Connections of clients: their number, and the size and time of what they send and read."""
+"""Where clients connect, and their connections: the number, and the size and time of what they send and read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests for one document, for summaries, and for uploads."""
+"""Requests for one document, for summaries, and for uploads, and their results."""
 
 from __future__ import annotations
 

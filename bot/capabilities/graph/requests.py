@@ -1,4 +1,4 @@
-"""Requests to explore the graph within a scope."""
+"""Requests to explore the graph within a scope, and their results."""
 
 from __future__ import annotations
 
