@@ -39,7 +39,7 @@ from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from engine.text.tokenizer import O200kTokenizer
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())

@@ -81,13 +81,13 @@ ACCEPTED: dict[str, str] = {
     "engine.storage.ledger.queries.walk:space_clause": "search.load_entities, and for chunks search:row_clause.",
     "engine.storage.ledger.content.readings:row_clause": "It counts what another model read; the copy has one model.",
     "engine.storage.ledger.work.work_queue:row_clause": "It counts what a model failed at; that one does not.",
-    "bot.answers.contradictions.audience:is_workspace_manager": TOLD,
-    "bot.answers.contradictions.audience:ContradictionAudience.may_review": TOLD,
+    "bot.answers.contradictions.finding:is_workspace_manager": TOLD,
+    "bot.answers.contradictions.finding:ContradictionAudience.may_review": TOLD,
     "bot.answers.history:scope_covers": "An answer rests on its history, too: answers.writer:can_read withholds it.",
     "bot.answers.renewal.renewer:can_read": (
         RACE + "renewal/test_renewer.py: test_who_loses_access_while_an_answer_is_posted_does_not_keep_it."
     ),
-    "bot.answers.review.improvements:is_manager": WORDS + "bot.answers.control.buttons:is_manager decides.",
+    "bot.answers.draft:is_manager": WORDS + "bot.answers.control.buttons:is_manager decides.",
     "bot.answers.suggestions.presses:can_read_room": "A button is pressed where its answer is: _is_place_of.",
     "bot.answers.watches.telling:can_read": (
         RACE + "watches/test_notifier.py: test_who_loses_access_while_a_notice_is_posted_is_not_told."

@@ -48,16 +48,15 @@ RESOLVING = ("resolver", "channel_lists", "shared_audiences")
 PERMISSIONS, ANSWERS = "tests/bot/permissions", "tests/bot/answers"
 # What decides, and the tests that are to notice each fault in it.
 MODULES: dict[str, tuple[str, ...]] = {
-    "bot/permissions/askers.py": (f"{PERMISSIONS}/test_askers.py",),
+    "bot/permissions/askers.py": (f"{PERMISSIONS}/test_askers.py", f"{PERMISSIONS}/test_quotas.py"),
     "bot/permissions/audience.py": (f"{PERMISSIONS}/test_audience.py", f"{PERMISSIONS}/test_resolver.py"),
-    "bot/permissions/channel_facts.py": (f"{PERMISSIONS}/test_channel_facts.py", f"{PERMISSIONS}/test_resolver.py"),
-    "bot/permissions/channel_lists.py": (f"{PERMISSIONS}/test_channel_lists.py", f"{PERMISSIONS}/test_resolver.py"),
+    "bot/permissions/channel_facts.py": tuple(
+        f"{PERMISSIONS}/test_{name}.py" for name in ("channel_facts", "channel_lists", "resolver")
+    ),
     "bot/permissions/import_destination.py": (f"{PERMISSIONS}/test_import_destination.py",),
     "bot/permissions/managers.py": (f"{PERMISSIONS}/test_managers.py",),
     "bot/permissions/provenance.py": (f"{PERMISSIONS}/test_provenance.py",),
-    "bot/permissions/quotas.py": (f"{PERMISSIONS}/test_quotas.py",),
     "bot/permissions/resolver.py": tuple(f"{PERMISSIONS}/test_{name}.py" for name in RESOLVING),
-    "bot/permissions/suspensions.py": (f"{PERMISSIONS}/test_suspensions.py", f"{PERMISSIONS}/test_resolver.py"),
     "bot/ingest/messages.py": (
         *(f"tests/bot/ingest/test_{name}.py" for name in ("messages", "files", "unread_files")),
         f"{ANSWERS}/test_corrections.py",
@@ -68,12 +67,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "bot/ingest/sync/jobs.py": ("tests/bot/ingest/sync/test_jobs.py",),
     "bot/dispatch/reply_policy.py": ("tests/bot/dispatch/test_reply_policy.py",),
     "bot/answers/history.py": (f"{ANSWERS}/test_history.py",),
-    "bot/answers/attribution.py": (f"{ANSWERS}/test_attribution.py",),
+    "bot/answers/footer.py": (f"{ANSWERS}/test_attribution.py",),
     "engine/answers/citations.py": ("tests/engine/answers/test_citations.py",),
-    # The second starts a server of PostgreSQL for each fault that the first does not notice.
-    "bot/permissions/shared_audiences.py": (
-        f"{PERMISSIONS}/test_shared_table.py",
-        f"{PERMISSIONS}/test_shared_audiences.py",
+    # The last starts a server of PostgreSQL for each fault that the others do not notice.
+    "bot/permissions/shared_audiences.py": tuple(
+        f"{PERMISSIONS}/test_{name}.py" for name in ("suspensions", "resolver", "shared_table", "shared_audiences")
     ),
 }
 

@@ -33,7 +33,7 @@ from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.prompts import render_answer
 from engine.models import Context
 from engine.options import RankingOptions
-from engine.retrieval.prompt_budget import build_prompt
+from engine.retrieval.sources import build_prompt
 from engine.text.tokenizer import O200kTokenizer
 from tests.acceptance.demo_questions import TownQuestion, load_held_out, load_tuning
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from bot.errors import InvalidToken, NotAllowed, NotPermitted, TooManyRequests
-from bot.store.access.audit_chain import NOBODY, AuditEvent
+from bot.store.access.audit_log import NOBODY, AuditEvent
 from bot.store.models import passage_key
 from engine.errors import EngineError, InvalidDocument, InvalidQuestion, NotFound
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from bot.store import Subject
-    from bot.store.access.audit_chain import AuditEntry, Details
-    from bot.store.access.audit_log import AuditLog
+    from bot.store.access.audit_log import AuditEntry, AuditLog, Details
 
 log = structlog.get_logger(__name__)
 

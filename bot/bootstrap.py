@@ -18,8 +18,7 @@ from bot.capabilities.deps import BotParts
 from bot.context import RULES_EXTRACT, BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
 from bot.ingest.service import IngestService
-from bot.model_setup.languages import read_languages
-from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service
+from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service, read_languages
 from bot.model_setup.roles import (
     build_context_window,
     chat_model_settings,
@@ -48,7 +47,7 @@ from engine import (
 )
 from engine.errors import EngineError
 from engine.ingest.estimate import IndexingEstimator
-from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.base import wrap_embedder
 from engine.llm.client.protocol import UNOBSERVED, CallObservers
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts

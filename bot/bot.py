@@ -18,7 +18,7 @@ from bot.capabilities.maintenance.scheduled import TASK as SCHEDULED_BACKUPS
 from bot.capabilities.maintenance.scheduled import ScheduledBackups
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
-from bot.commands.management.report_sender import ReportSender
+from bot.commands.management.report import ReportSender
 from bot.commands.management.table import perform_management
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
@@ -30,10 +30,10 @@ from bot.ingest.sync.manager_notices import ManagerNotices
 from bot.monitoring.health import list_health_problems
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import BotState
-from bot.permissions.quotas import Quotas
+from bot.permissions.askers import Quotas
 from bot.platform.events import VisibilityChanged
 from engine.errors import WRITES_REFUSED, EngineError
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping

@@ -27,8 +27,7 @@ from bot.settings import PREFIX
 from bot.setup.misplaced import list_misplaced
 from engine.errors import LOST, DatabaseLost, EngineError
 from engine.llm.client.protocol import CallObservers
-from engine.scheduling.supervisor import describe_error
-from engine.scheduling.tasks import cancel_tasks, child_task
+from engine.scheduling.supervisor import cancel_tasks, child_task, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import CorrectionChange as CorrectionChange
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
-    from engine.storage.ledger.records import IndexingDay as IndexingDay
     from engine.storage.ledger.records import IndexProblem as IndexProblem
     from engine.storage.ledger.records import IndexStatus as IndexStatus
     from engine.storage.ledger.records import ManualCorrection as ManualCorrection
@@ -121,7 +120,6 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "DocumentStatus",
         "IndexProblem",
         "IndexStatus",
-        "IndexingDay",
         "ManualCorrection",
     ),
     "engine.storage.vectors.base": ("VectorStore",),

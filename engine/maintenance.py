@@ -13,12 +13,10 @@ import structlog
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.language_count import count_periodically
-from engine.ingest.people_removal import remove_people
-from engine.ingest.rereading import check_readings
+from engine.ingest.rereading import check_readings, remove_people
 from engine.ingest.worker import ERROR_WAIT_SECONDS
 from engine.projection import verify as verifying
-from engine.scheduling.supervisor import is_task_exit
-from engine.scheduling.tasks import cancel_tasks, current_task
+from engine.scheduling.supervisor import cancel_tasks, current_task, is_task_exit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine

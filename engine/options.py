@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from engine.errors import PromptTooLong
-from engine.text.windows import (
+from engine.text.tokenizer import (
     DEFAULT_OVERLAP_TOKENS,
     DEFAULT_WINDOW_TOKENS,
     MAX_CHARACTERS_PER_TOKEN,

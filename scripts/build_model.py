@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.llm.e5.graph import GRAPH as BLOCK_GRAPH
+from engine.llm.e5.embedder import GRAPH as BLOCK_GRAPH
 from engine.llm.minilm.graphs import (
     CHECK_VECTORS,
     EXACT_GRAPH,

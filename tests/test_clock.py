@@ -59,7 +59,7 @@ OTHER_TIMES: dict[str, dict[str, str]] = {
         "bot/store/shared/visibility.py": SHARED,
         "engine/storage/ledger/postgres/word_copy/source.py": SHARED,
         "engine/storage/ledger/schema/postgres.sql": SHARED,
-        "engine/storage/ledger/schema/search_changes.py": SHARED,
+        "engine/storage/ledger/schema/stems.py": SHARED,
         "engine/storage/postgres/call_limits.py": SHARED,
         "engine/storage/postgres/process_statements.py": SHARED,
         "engine/storage/postgres/postgres.sql": SHARED,

@@ -20,16 +20,15 @@ TEXTS = (
 )
 RULES = (
     "engine/llm/",
-    "engine/storage/ledger/full_text/search_words",
+    "engine/storage/ledger/full_text/bm25",
     "bot/text/speech/phrases",
     "bot/text/speech/question_rules",
     "bot/text/speech/addressee",
     "bot/text/speech/grammars",
     "bot/text/speech/kinds/constructions",
-    "engine/text/author_request",
-    "engine/text/overviews/request",
-    "engine/text/languages/shares",
-    "engine/text/overviews/words",
+    "engine/text/overviews",
+    "engine/text/languages/detection",
+    "engine/text/overview_words",
     "engine/text/conversations/small_talk",
     "engine/text/word_lists",
 )  # about words, not for people

@@ -10,8 +10,8 @@ from adapters.console.commands import COMMANDS
 from bot.capabilities.requests import ListFilterNames
 from bot.capabilities.results import FilterNames
 from bot.settings import find_local_zone
-from bot.text.filter_options import format_filter, match_typed, suggest_times
 from bot.text.format import find_zone_or_utc
+from bot.text.search_filters import format_filter, match_typed, suggest_times
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 import discord
 
-from adapters.discord.connection_errors import map_connection_errors
-from adapters.discord.gateway import build_intents, configure_endpoints, find_gateway, silence_voice
+from adapters.discord.gateway import (
+    build_intents,
+    configure_endpoints,
+    find_gateway,
+    map_connection_errors,
+    silence_voice,
+)
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.shards.shard_set import ShardSet
 from bot.errors import SetupError
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from bot.bot import Bot

@@ -1,4 +1,7 @@
-"""The gateway client: translates Discord's events into events of bot.platform.events."""
+"""The gateway client: translates Discord's events into events of bot.platform.events, and skips unreadable ones.
+
+Without the guard such an event would end the connection, and each would cost one of the day's new sessions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ import structlog
 from discord.gateway import KeepAliveHandler
 
 from adapters.discord.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.dispatch_guard import DispatchGuard
 from adapters.discord.gateway import build_intents
 from adapters.discord.guild.permissions import (
     build_invite_url,
@@ -43,14 +45,33 @@ from bot.platform.events import (
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from adapters.discord.shards.shard import Shard
     from bot.bot import Bot
     from bot.platform.events import PlatformEvent
     from bot.settings import Settings
 
+
 log = structlog.get_logger(__name__)
 
 GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup counts as complete
+LOG_INTERVAL = 60.0  # seconds between two lines about events of one name
+SESSION_EVENTS = frozenset({"READY", "RESUMED"})  # without these there is no session
+GUILD_ID_EVENTS = frozenset({"GUILD_CREATE", "GUILD_UPDATE", "GUILD_DELETE"})  # their id is the server's
+# Losing one of these leaves no wrong access data and no deleted text.
+HARMLESS_EVENTS = frozenset(
+    {
+        "GUILD_MEMBERS_CHUNK",  # the members are then not loaded, and requested again
+        "INTERACTION_CREATE",
+        "MESSAGE_CREATE",
+        "MESSAGE_REACTION_ADD",
+        "MESSAGE_REACTION_REMOVE",
+        "MESSAGE_UPDATE",
+        "PRESENCE_UPDATE",
+        "TYPING_START",
+    }
+)
 
 
 class DiscordClient(discord.Client):
@@ -280,3 +301,44 @@ class DiscordClient(discord.Client):
 
 def _guild_location(guild: discord.Guild) -> Location:
     return Location(NAME, str(guild.id), "")
+
+
+class DispatchGuard:
+    """Wraps the parsers of a client. `reload` receives the id of a server of which an event was lost."""
+
+    def __init__(self, client: discord.Client, bot: Bot, reload: Callable[[int], None]) -> None:
+        self._bot = bot
+        self._reload = reload
+        self._logged_at: dict[str, float] = {}
+        parsers = client._connection.parsers  # noqa: SLF001  - the library has no public API for it
+        for event in parsers.keys() - SESSION_EVENTS:
+            parsers[event] = self._guard(event, parsers[event])
+
+    def _guard(self, event: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
+        def guarded(data: Any) -> None:
+            try:
+                parse(data)
+            except Exception as error:
+                self._record(event, error)
+                if event in HARMLESS_EVENTS:
+                    return
+                guild = find_guild_id(event, data)
+                if guild is None:  # it may concern any server: only a new session tells the state of all
+                    raise
+                self._reload(guild)
+
+        return guarded
+
+    def _record(self, event: str, error: Exception) -> None:
+        """Count an event, and log it unless one of its name was logged a moment ago."""
+        self._bot.record_skipped_event(NAME, event)
+        now = self._bot.clock.monotonic()
+        if now - self._logged_at.get(event, float("-inf")) >= LOG_INTERVAL:
+            self._logged_at[event] = now
+            log.warning("discord.dispatch_parse_failed", event_name=event, error=type(error).__name__)
+
+
+def find_guild_id(event: str, data: Any) -> int | None:
+    """The server of an event, None if the event names none."""
+    found = data.get("id" if event in GUILD_ID_EVENTS else "guild_id") if isinstance(data, dict) else None
+    return int(found) if isinstance(found, str) and found.isdecimal() and found.isascii() else None

@@ -11,7 +11,7 @@ import structlog
 from adapters.discord.gateway import load_members
 from adapters.discord.translate import NAME
 from engine.errors import EngineError
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

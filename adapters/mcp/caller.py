@@ -10,7 +10,7 @@ import structlog
 from mcp.server.mcpserver.exceptions import ToolError
 
 from bot.capabilities.access.problems import describe_problem
-from bot.capabilities.access.token_text import read_bearer
+from bot.capabilities.access.tokens import read_bearer
 from bot.capabilities.requests import AtSpace, Authorized
 from bot.errors import InvalidToken
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, BeforeValidator
 
 from adapters.common.shown_text import Line, Prose, Record
-from bot.capabilities.access.notices import list_context_notices, list_end_notices
+from bot.capabilities.access.hints import list_context_notices, list_end_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.capabilities.graph.results import SubgraphResult
+    from bot.capabilities.graph.requests import SubgraphResult
     from bot.capabilities.results import AnswerEnd, ContextResult, EntityResult
     from engine import ContextRelation, DocumentInfo
 

@@ -12,8 +12,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from adapters.common.shown_text import clean_prose
 from adapters.mcp.caller import read_headers
-from bot.capabilities.documents.requests import GetDocument
-from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.documents.requests import DocumentResult, GetDocument
 from bot.capabilities.requests import ListDocuments
 from bot.capabilities.results import DocumentList
 from bot.text.markdown import clean_line

@@ -13,8 +13,7 @@ from adapters.mcp.caller import read_headers
 from adapters.mcp.records import CitedAnswer, EntityRecord, ListedDocument, Neighborhood, RetrievedContext
 from adapters.mcp.resources import document_uri
 from bot.capabilities.documents.requests import Summarize
-from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph
-from bot.capabilities.graph.results import SubgraphResult
+from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph, SubgraphResult
 from bot.capabilities.requests import Ask, GetEntity, ListDocuments
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult, DocumentList, EntityResult
 from bot.text.format import parse_since

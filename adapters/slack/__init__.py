@@ -18,17 +18,16 @@ from adapters.slack.events.app import build_app
 from adapters.slack.http_receiver import HttpReceiver, serving_routes
 from adapters.slack.install import installed, pages, setup
 from adapters.slack.install.accesses import Accesses
-from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.manifests import APPS_PAGE
-from adapters.slack.install.store import InstallationStore, StateStore
+from adapters.slack.install.store import InstallationStore, StateStore, TokenCipher
 from adapters.slack.install.withheld import Ownership
 from adapters.slack.retries import idempotent_handlers
 from adapters.slack.router import WorkspaceRouter
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces import WorkspaceFactory, Workspaces
 from bot.errors import SetupError
-from bot.listeners.addresses import parse_proxies
-from engine.scheduling.tasks import cancel_tasks
+from bot.listeners.admission import parse_proxies
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     import asyncio

@@ -15,7 +15,7 @@ import structlog
 from adapters.slack.context import NAME
 from adapters.slack.events.listener import is_repeated
 from engine.errors import EngineError
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

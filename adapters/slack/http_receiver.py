@@ -13,8 +13,8 @@ from slack_bolt.async_app import AsyncBoltRequest
 from slack_sdk.signature import Clock as SignatureClock
 from slack_sdk.signature import SignatureVerifier
 
+from bot.listeners.admission import plan_connections
 from bot.listeners.aiohttp_server import GuardedServer, running, working
-from bot.listeners.limits import plan_connections
 from bot.listeners.ports import port_error
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from slack_bolt.async_app import AsyncApp
 
-    from bot.listeners.addresses import TrustedProxies
+    from bot.listeners.admission import TrustedProxies
     from engine import Clock
 
 log = structlog.get_logger(__name__)

@@ -14,9 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import is_tree, list_tree_files
-from adapters.sources.inner_files import find_inner_path, open_inner_file
+from adapters.sources.inner_files import SEPARATE, find_inner_path, find_withheld_reason, is_hidden, open_inner_file
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import FetchedItem, ScanEnd, SourceItem, SourceKind
 

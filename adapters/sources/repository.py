@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from adapters.sources.file_names import SEPARATE, find_withheld_reason, is_hidden
 from adapters.sources.git_program import GitRepository
+from adapters.sources.inner_files import SEPARATE, find_withheld_reason, is_hidden
 from bot.errors import BadSetting, ItemGone, ItemNotRead, SourceUnavailable
 from bot.platform.document_source import SECRET_OPTIONS, FetchedItem, ScanEnd, SourceItem, SourceKind, find_start
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -35,7 +35,7 @@ async def serve(
 
     `listening` is set while requests are accepted.
     """
-    from adapters.web.listener import bind, describe_address  # noqa: PLC0415  - takes a second, which only this needs
+    from adapters.web.protocol import bind, describe_address  # noqa: PLC0415  - takes a second, which only this needs
 
     server = _build_server(service, settings, clock)
     with bind(settings.web_host, settings.web_port) as bound:
@@ -62,11 +62,11 @@ async def read_replies(
 def _build_server(service: AdminService, settings: Settings, clock: Clock) -> uvicorn.Server:
     """The server of the API and the page as the settings say. Raises BadSetting."""
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
-    from adapters.web.listener import build_server  # noqa: PLC0415  - as above
-    from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
+    from adapters.web.oauth import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
+    from adapters.web.protocol import build_server  # noqa: PLC0415  - as above
     from bot.capabilities.caller import ALL_PERMISSIONS  # noqa: PLC0415  - as above
-    from bot.listeners.addresses import parse_proxies  # noqa: PLC0415  - as above
+    from bot.listeners.admission import parse_proxies  # noqa: PLC0415  - as above
 
     page_options, proxies = read_page_options(settings), parse_proxies(settings.trusted_proxies)
     if page_options.is_open:

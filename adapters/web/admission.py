@@ -17,14 +17,12 @@ from starlette.requests import Request
 
 from adapters.web.operations import TerminalSpace
 from adapters.web.pages.errors import respond
-from adapters.web.pages.guard import is_allowed, is_api_path
-from adapters.web.pages.session import get_address, get_page_access
+from adapters.web.pages.session import get_address, get_page_access, is_allowed, is_api_path
 from adapters.web.problems import BUSY, Problem, describe, is_internal, to_response
 from bot.capabilities.access.requests import CheckToken
-from bot.capabilities.access.token_text import read_bearer
+from bot.capabilities.access.tokens import read_bearer
 from bot.errors import InvalidToken
-from bot.listeners.addresses import parse_host, to_share_key
-from bot.listeners.admission import Admission, Budget
+from bot.listeners.admission import Admission, Budget, parse_host, to_share_key
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

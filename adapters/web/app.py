@@ -10,14 +10,14 @@ from fastapi import APIRouter, FastAPI
 
 from adapters.web import derive, openai_api, problems
 from adapters.web.admission import Budgets, FrontDoor
-from adapters.web.oauth.options import LoginOptions
-from adapters.web.pages import assets, errors, table
+from adapters.web.oauth import LoginOptions
+from adapters.web.pages import errors, shell, table
 from adapters.web.pages.login import FailedLogins
 from adapters.web.pages.session import PageOptions
 from adapters.web.routes import documents, graph, health, management, mcp, queries, summaries
 from adapters.web.security import RequestLimits, SecurityHeaders
 from adapters.web.uploads import UploadGate
-from bot.listeners.addresses import TrustedProxies
+from bot.listeners.admission import TrustedProxies
 
 if TYPE_CHECKING:
     from bot.rpc.service import AdminService
@@ -64,7 +64,7 @@ def build_app(
     app.add_middleware(FrontDoor, service=service, budgets=budgets or Budgets())
     app.add_middleware(SecurityHeaders)
     app.router.routes.extend(build_routes().routes)
-    app.mount(assets.PREFIX, assets.Assets())
+    app.mount(shell.PREFIX, shell.Assets())
     mcp.add_route(app, service, clock)
     return app
 

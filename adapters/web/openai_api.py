@@ -14,7 +14,7 @@ from adapters.web.models import MAX_TURN_LENGTH, SourceItem
 from adapters.web.operations import check_token, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, StreamFormat, open_stream
-from bot.capabilities.access.notices import list_end_notices
+from bot.capabilities.access.hints import list_end_notices
 from bot.capabilities.requests import Ask
 from bot.capabilities.results import AnswerDelta, AnswerEnd
 from bot.text.markdown import Citation, Link, MarkdownMarkup, render_parts

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from adapters.web.oauth.providers import Identity
+    from adapters.web.oauth import Identity
     from bot.capabilities.requests import OperationRequest
     from bot.capabilities.results import OperationResult
     from bot.rpc.service import AdminService

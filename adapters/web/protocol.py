@@ -1,29 +1,38 @@
-"""Connections of clients: their number, and the size and time of what they send and read."""
+"""Where clients connect, and their connections: the number, and the size and time of what they send and read."""
 
 from __future__ import annotations
 
+import socket
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from adapters.web.problems import BUSY, Problem, to_response
-from bot.listeners.addresses import TrustedProxies, to_share_key
-from bot.listeners.admission import Admission
-from bot.listeners.limits import HEAD_SECONDS, plan_connections
+from bot.listeners.admission import HEAD_SECONDS, Admission, TrustedProxies, plan_connections, to_share_key
+from bot.listeners.ports import port_error
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Generator, Iterator
+
+    from fastapi import FastAPI
 
     Phase = Literal["head", "idle", "rest", "work"]
+
 
 MAX_CONNECTIONS, PART_OF_FILES = 1000, 1 / 2
 MAX_HEADER_BYTES = 16 * 1024
 REST_SECONDS = 5.0  # for the rest of a body whose request was answered
 STALL_SECONDS = 30.0  # in which a client takes nothing of a response
+ACCEPTED_AT_ONCE = 64  # connections, between two rounds of the event loop
+MAX_PENDING = 2048  # connections in the kernel that are not accepted yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +169,58 @@ class LimitedProtocol(H11Protocol):
             ):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+
+@contextmanager
+def bind(host: str, port: int) -> Iterator[socket.socket]:
+    """A bound socket, closed at the end. Raises BadSetting, or PortInUse."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, port))
+            bound.listen()  # else another program could still take the port
+        except (OSError, OverflowError, UnicodeError) as error:
+            hint = "Stop the program that uses the port, or change THREADLORE_WEB_HOST or THREADLORE_WEB_PORT."
+            raise port_error(f"The API cannot listen on {host}:{port}", error, hint) from error
+        yield bound
+
+
+class Server(uvicorn.Server):
+    """A server that leaves signals to the program, and reads from those who came before it accepts many others."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept as many at once as the configuration says; further ones wait in the kernel."""
+        await super().startup(sockets)
+        for socket_ in sockets or ():
+            socket_.listen(MAX_PENDING)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield
+
+
+def build_server(app: FastAPI, proxies: TrustedProxies, drain_seconds: int) -> Server:
+    """A server of an application; requests that are running when it stops have so many seconds to end."""
+    protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits(proxies=proxies))
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        http=protocol,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        backlog=ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=drain_seconds,
+        lifespan="off",
+        ws="none",
+    )
+    return Server(config)
+
+
+def describe_address(bound: socket.socket) -> str:
+    """The address of a bound socket for a browser."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 
 from adapters.web.admission import get_place, has_body
 from adapters.web.problems import HEADERS, Problem, to_response
-from bot.capabilities.access.token_text import read_bearer
-from engine.scheduling.tasks import child_task
+from bot.capabilities.access.tokens import read_bearer
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

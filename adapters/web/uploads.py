@@ -15,8 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from adapters.web.admission import to_token_key
 from adapters.web.operations import get_result, perform
-from bot.capabilities.documents.requests import AddUpload, PrepareUpload
-from bot.capabilities.documents.results import UploadPlace
+from bot.capabilities.documents.requests import AddUpload, PrepareUpload, UploadPlace
 from bot.capabilities.results import ProgressUpdate
 from bot.errors import TooManyRequests, file_write_error
 from bot.listeners.admission import Admission, Budget

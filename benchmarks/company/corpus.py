@@ -11,9 +11,8 @@ from pathlib import Path
 
 from engine import Document, Passage
 from engine.parsers.chat_export import CONVERSATION_GAP
-from engine.text.conversations.disentanglement import Utterance
-from engine.text.conversations.windows import ConversationWindows
-from engine.text.message_line import render_message_line
+from engine.text.cleanup import render_message_line
+from engine.text.conversations.disentanglement import ConversationWindows, Utterance
 
 FOLDER = Path(__file__).parent
 SPACE = "company"

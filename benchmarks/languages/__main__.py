@@ -21,11 +21,9 @@ from benchmarks.company.corpus import SPACE, CompanyQuestion
 from engine import Document, Engine, MiniLMEmbedder, Passage, Question, Scope
 from engine.clock import Clock
 from engine.parsers.chat_export import CONVERSATION_GAP
-from engine.text.author_request import by_author
-from engine.text.conversations.disentanglement import Utterance
-from engine.text.conversations.windows import ConversationWindows
-from engine.text.message_line import render_message_line
-from engine.text.overviews.request import apply_overview_request
+from engine.text.cleanup import render_message_line
+from engine.text.conversations.disentanglement import ConversationWindows, Utterance
+from engine.text.overviews import apply_overview_request, by_author
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 3, 20, 10, tzinfo=UTC)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from benchmarks.peer.measurement import SystemFigures
-from bot.graph_image.colors import BACKGROUND_COLOR, FAINT_LINE_COLOR, MUTED_COLOR, TEXT_COLOR, TYPE_COLORS
+from bot.graph_image.canvas import BACKGROUND_COLOR, FAINT_LINE_COLOR, MUTED_COLOR, TEXT_COLOR, TYPE_COLORS
 
 SIZE = (7.6, 3.8)  # inches
 LABEL_ROOM = 1.35  # length of the horizontal axis, in lengths of the curves

@@ -25,8 +25,7 @@ from benchmarks.replay_language import ReplayLanguage, StoredFactsLanguage, pars
 from engine import Document, Passage
 from engine.llm.base import LanguageModel
 from engine.parsers.chat_export import CONVERSATION_GAP
-from engine.text.conversations.disentanglement import Utterance
-from engine.text.conversations.windows import ConversationWindows
+from engine.text.conversations.disentanglement import ConversationWindows, Utterance
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,15 @@ from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.duplicates.name_keys import spelling_key
-from engine.knowledge.extraction_cleanup import clean_extraction
-from engine.knowledge.merge import Fragment, description_hash, merge_entity, merge_relation
-from engine.knowledge.summary_plan import join_newest
-from engine.llm.checked_embedder import embedder_identity
+from engine.knowledge.merge import (
+    Fragment,
+    clean_extraction,
+    description_hash,
+    join_newest,
+    merge_entity,
+    merge_relation,
+)
+from engine.llm.base import embedder_identity
 from engine.models import Chunk, Excerpt
 from engine.options import ChunkingOptions, SummaryLimits
 from engine.projection.embedding_text import entity_text, relation_text, text_hash
@@ -46,14 +51,14 @@ from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.content.chunks import _text_hash, chunks_by_key
 from engine.storage.ledger.full_text.fts5 import register_search_text
 from engine.storage.ledger.full_text.update import STEMS_VERSION
-from engine.storage.ledger.postgres.restore import fill_database
+from engine.storage.ledger.postgres.ledger import fill_database
 from engine.storage.ledger.records import Profile
 from engine.storage.postgres.pool import open_pool
 from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.pgvector import PostgresVectors
-from engine.text.languages.stemming import VERSION, find_languages, join_stem_terms
-from engine.text.name_spans import title_key
+from engine.text.languages.detection import VERSION, find_languages, join_stem_terms
+from engine.text.names import title_key
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.ingest.files import FileIngest, FileResult
     from engine import Clock
 

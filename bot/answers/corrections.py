@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.answers.review.notices import WithdrawalNotices
-from bot.answers.review.removals import describe_removal
+from bot.answers.review.notices import WithdrawalNotices, describe_removal
 from bot.errors import PermissionDenied
 from bot.i18n import use_language
 from bot.permissions.provenance import can_read, list_unreadable_keys, provenance_of_answer

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.answers.request import AnswerRequest, answer_id
+from bot.answers.question import AnswerRequest, answer_id
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.i18n import gettext, use_language
 from bot.platform.models import Card

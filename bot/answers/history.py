@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.context import BotContext
     from bot.store import AnswerSource, StoredAnswer
 

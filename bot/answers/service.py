@@ -1,4 +1,4 @@
-"""Answer a question exactly once: show a status, stream the text, add sources.
+"""Answer a question exactly once: show a status, stream the text, add sources, and note it in the audit log.
 
 A question is stored before the first call and finished after the last one. If the process stops in between, it is
 answered again into the same reply. Every failure ends in a sentence for the asker, with a reference to the log.
@@ -17,7 +17,6 @@ import structlog
 
 from bot import texts
 from bot.answers.attachments import Attachments
-from bot.answers.control.audit_events import describe_question
 from bot.answers.control.stops import StopRequests
 from bot.answers.delivery import StreamingReply
 from bot.answers.draft import build_draft_footer
@@ -26,26 +25,31 @@ from bot.answers.question import find_language
 from bot.answers.review.lookup import VerifiedLookup
 from bot.answers.suggestions.finder import SuggestionFinder
 from bot.answers.writer import AnswerWriter, WriterParts
+from bot.audit import describe_sources
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import gettext, use_language
 from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
+from bot.store import Subject
+from bot.store.access.audit_log import SYSTEM, AuditEvent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.answers.draft import AnswerDraft
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.context import BotContext
     from bot.ingest.files import FileIngest
     from bot.monitoring.metrics import Metrics
-    from bot.permissions.quotas import Quotas
+    from bot.permissions.askers import Quotas
     from bot.platform.models import Location
     from bot.store import StoredAnswer
+
 
 log = structlog.get_logger(__name__)
 
 MAX_CONCURRENT_QUERIES = 4  # so that the status of many questions does not wait for the search of the first ones
+DOOR = "chat"
 
 
 class AnswerService:
@@ -262,3 +266,27 @@ class ThreadTurns:
         lock = self._locks.setdefault(location, asyncio.Lock())
         async with lock:
             yield
+
+
+async def describe_question(
+    context: BotContext, request: AnswerRequest, state: str, draft: AnswerDraft | None = None
+) -> AuditEvent:
+    """Who asked, where, how it ended, and which sources the answer drew on, as far as it was written."""
+    place = request.location
+    asker: Subject | str = SYSTEM if request.digest else Subject(place.platform, place.workspace, request.person)
+    sources = describe_sources(draft.answer_sources, draft.found.retrieved) if draft is not None else {}
+    event = AuditEvent("digest" if request.digest else "ask", state, asker, DOOR, workspace=place.workspace_key)
+    return replace(event, place=await find_place(context, place), details={"answer": request.id, **sources})
+
+
+async def describe_sharing(context: BotContext, stored: StoredAnswer, shared: str) -> AuditEvent:
+    """Who shared a private answer, in which channel."""
+    place = stored.location
+    event = AuditEvent("share-answer", "done", Subject(place.platform, place.workspace, stored.asker), DOOR)
+    details = {"answer": stored.id, "shared": shared, **describe_sources(stored.sources)}
+    return replace(event, place=await find_place(context, place), details=details)
+
+
+async def find_place(context: BotContext, location: Location) -> str:
+    """The room of a place; none for direct messages, which would tell who writes there, nor if the lookup fails."""
+    return "" if await context.audience.is_direct(location) else location.room

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.answers.attribution import find_graph_keys
 from bot.answers.delivery import AnswerFrame
 from bot.answers.draft import AnswerDraft, AskedQuestion, FoundEvidence, WrittenText
-from bot.answers.footer import source_urls
+from bot.answers.footer import find_graph_keys, source_urls
 from bot.answers.question import (
     build_heading,
     build_question,
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from bot.answers.attachments import Attachments
-    from bot.answers.attribution import GraphKeys
     from bot.answers.delivery import StreamingReply
+    from bot.answers.footer import GraphKeys
     from bot.answers.history import History, ThreadHistory
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.answers.review.lookup import VerifiedLookup
     from bot.context import BotContext
     from bot.monitoring.metrics import Metrics

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bot.capabilities.erasure.erasing import measure
-from bot.capabilities.maintenance.results import ChannelCount, MyData
+from bot.capabilities.maintenance.requests import ChannelCount, MyData
 from bot.capabilities.results import Completed, Erased, ExportLine
 from bot.errors import NotPermitted
 from bot.permissions.audience import EMPTY_SET

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from datetime import date  # noqa: TC003  - read at run time
 from typing import TYPE_CHECKING
 
-from bot.capabilities.answers.results import AnswerResults
-from bot.capabilities.asking.results import SearchResult
-from bot.capabilities.decisions.results import DecisionList
-from bot.capabilities.documents.results import DocumentPlace, DocumentResults, UnreadFileInfo
-from bot.capabilities.erasure.results import Completed as Completed  # noqa: PLC0414  - others import it from here
-from bot.capabilities.erasure.results import Erased as Erased  # noqa: PLC0414  - others import it from here
-from bot.capabilities.erasure.results import ErasureRehearsal as ErasureRehearsal  # noqa: PLC0414  - others import it from here
-from bot.capabilities.erasure.results import Forgotten as Forgotten  # noqa: PLC0414  - others import it from here
-from bot.capabilities.erasure.results import ReceiptChecked as ReceiptChecked  # noqa: PLC0414  - others import it from here
-from bot.capabilities.erasure.results import ReceiptFound as ReceiptFound  # noqa: PLC0414  - others import it from here
-from bot.capabilities.graph.results import GraphResults
-from bot.capabilities.maintenance.results import AuditList, MyData
+from bot.capabilities.answers.requests import AnswerResults
+from bot.capabilities.asking.requests import SearchResult
+from bot.capabilities.decisions.requests import DecisionList
+from bot.capabilities.documents.requests import DocumentPlace, DocumentResults, UnreadFileInfo
+from bot.capabilities.erasure.requests import Completed as Completed  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import Erased as Erased  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import ErasureRehearsal as ErasureRehearsal  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import Forgotten as Forgotten  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import ReceiptChecked as ReceiptChecked  # noqa: PLC0414  - others import it from here
+from bot.capabilities.erasure.requests import ReceiptFound as ReceiptFound  # noqa: PLC0414  - others import it from here
+from bot.capabilities.graph.requests import GraphResults
+from bot.capabilities.maintenance.requests import AuditList, MyData
 from bot.capabilities.management.results import ManagementResult
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.readers.requests import ReadersFound
 from bot.monitoring.report import HealthState
 from bot.platform.history_source import Omission  # noqa: TC001  - read at run time
 from bot.store import AccessToken  # noqa: TC001  - read at run time

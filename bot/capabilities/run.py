@@ -10,9 +10,8 @@ import structlog
 
 from bot.capabilities.access.audit import describe_result, find_result_target, record_question, record_request
 from bot.capabilities.access.hints import word_refusal, word_result
-from bot.capabilities.access.question_record import PROGRAM, TERMINAL, QuestionRecord
-from bot.capabilities.access.reading import ONLY_AUDITORS, TokenReading, check_who
-from bot.capabilities.asking.results import SearchResult
+from bot.capabilities.access.reading import ONLY_AUDITORS, PROGRAM, TERMINAL, QuestionRecord, TokenReading, check_who
+from bot.capabilities.asking.requests import SearchResult
 from bot.capabilities.caller import at_terminal, for_space
 from bot.capabilities.documents.lookup import LOCAL_SPACE
 from bot.capabilities.requests import AtSpace, Authorized, WithoutLogin

@@ -113,7 +113,7 @@ async def _serve_web(settings: Settings, clock: Clock, stop: asyncio.Event) -> N
     from bot.model_setup.checks import log_problems  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
     from bot.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
-    from engine.scheduling.tasks import child_task  # noqa: PLC0415  - keeps --help fast
+    from engine.scheduling.supervisor import child_task  # noqa: PLC0415  - keeps --help fast
 
     async with AsyncExitStack() as stack:
         session, health = await stack.enter_async_context(open_monitored_session(settings, clock))

@@ -29,7 +29,7 @@ def setup(
     """Install the weights and prepare the embedder."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.model_setup.languages import read_wanted_languages  # noqa: PLC0415  - keeps --help fast
+        from bot.model_setup.openers import read_wanted_languages  # noqa: PLC0415  - keeps --help fast
         from bot.setup import weights  # noqa: PLC0415  - keeps --help fast
         from engine.llm.default_models import choose_builtin  # noqa: PLC0415  - keeps --help fast
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers.footer import message_time
-from bot.answers.request import AnswerRequest, answer_id
+from bot.answers.question import AnswerRequest, answer_id
 from bot.errors import NotAllowed, PlatformError
 from bot.i18n import N_, gettext
 from bot.permissions.askers import AskerPolicy
@@ -19,7 +19,7 @@ from bot.text.markdown import markdown_link, sanitize_inline
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.phrases import NO_HARM, YES_NO
 from bot.text.speech.question_rules import is_small_talk
-from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
+from bot.texts.suggestions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question, Source
 from engine.llm.offline.points.open_questions import asks
 from engine.llm.offline.points.weights import WeighedConversation, weigh_conversations

@@ -16,7 +16,7 @@ from bot.i18n import gettext
 from bot.permissions.managers import is_workspace_manager, may_manage
 from bot.permissions.provenance import Provenance, can_read, provenance_of_answer, provenance_of_room
 from bot.store import Subject
-from bot.store.access.audit_chain import AuditEvent
+from bot.store.access.audit_log import AuditEvent
 from engine.errors import StoreError
 
 if TYPE_CHECKING:

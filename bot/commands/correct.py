@@ -1,20 +1,32 @@
-"""Manual corrections in the space of the channel where the command is run. All of them can be undone."""
+"""Manual corrections in the space of a channel, and duplicates to merge. All corrections can be undone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bot.capabilities.graph.corrections import UNDONE
-from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription, Split, UndoCorrection
-from bot.capabilities.results import CorrectionMade, FactAdded
+from bot.capabilities.requests import (
+    AddFact,
+    FindDuplicates,
+    Hide,
+    Merge,
+    Separate,
+    SetDescription,
+    Split,
+    UndoCorrection,
+)
+from bot.capabilities.results import CorrectionMade, DuplicatesResult, FactAdded
 from bot.commands.review.verify import correct_answer
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
 from bot.text.arguments import parse_arguments
+from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from bot.texts.corrections import (
     format_description,
+    format_duplicate_evidence,
     format_merge,
+    format_sense,
     format_separation,
     format_split,
     format_subject,
@@ -25,15 +37,19 @@ from bot.texts.corrections import (
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from bot.commands.context import CommandContext
     from bot.text.arguments import CommandArguments
+    from engine.knowledge.duplicates.report import Duplicate, Homonym
 
     CorrectionHandler = Callable[[CommandContext, CommandArguments], Awaitable[Card]]
 
+
 OPTIONS = ("with", "type", "keywords")
 SPLIT_OPTIONS = ("type", "document")
+MAX_PAIRS = 8
+MAX_EXCERPT_LENGTH = 120
 
 
 async def correct_command(call: CommandContext) -> Card:
@@ -165,3 +181,55 @@ CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {
     "unhide": (1, 1, _unhide),
     "undo": (1, 1, _undo),
 }
+
+
+async def duplicates_command(call: CommandContext) -> Card:
+    """List likely duplicates and automatic joins of the spaces that the caller may read."""
+    scope = await call.resolve_scope()
+    if not scope.spaces:
+        return Card(gettext("I can't compare names for you here: they combine channels that you can't all read."))
+    report = (await call.get_result(FindDuplicates(MAX_PAIRS, compare_all=False), DuplicatesResult)).report
+    lines: list[str] = []
+    if report.suggested:
+        lines += [_heading(gettext("These names may mean the same")), *_format_pairs(report.suggested)]
+    if report.joined:
+        lines += [_heading(gettext("Joined automatically")), *_format_pairs(report.joined)]
+    if lines:
+        lines += [_format_hint(call)]
+    if report.homonyms:
+        lines += [_heading(gettext("These names may mean two things")), *_format_homonyms(report.homonyms)]
+        split = call.format_example('correct split NAME "OTHER NAME" --type TYPE')
+        lines += [gettext("{command} tells them apart.").format(command=split)]
+    if not lines and not report.uncompared:
+        lines += [gettext("I found no names that may mean the same.")]
+    if report.uncompared:
+        lines += [
+            pluralize(report.uncompared, "I'm still comparing {count} name.", "I'm still comparing {count} names.")
+        ]
+    return Card("\n".join(lines))
+
+
+def _heading(text: str) -> str:
+    return f"**{text}**"
+
+
+def _format_pairs(pairs: Iterable[Duplicate]) -> Iterable[str]:
+    for pair in pairs:
+        name, other = escape_markdown(pair.name), escape_markdown(pair.other)
+        sign = "→" if pair.is_joined else "~"
+        yield f"- **{name}** {sign} **{other}**: {escape_markdown(format_duplicate_evidence(pair))}"
+        yield from (f"  “{escape_markdown(excerpt, MAX_EXCERPT_LENGTH)}”" for excerpt in pair.excerpts)
+
+
+def _format_homonyms(homonyms: Iterable[Homonym]) -> Iterable[str]:
+    for homonym in homonyms:
+        yield f"- **{escape_markdown(homonym.name)}**: {escape_markdown('; '.join(map(format_sense, homonym.senses)))}"
+        excerpts = filter(None, (sense.excerpt for sense in homonym.senses))
+        yield from (f"  “{escape_markdown(text, MAX_EXCERPT_LENGTH)}”" for text in excerpts)
+
+
+def _format_hint(call: CommandContext) -> str:
+    merge, separate, unmerge = map(call.format_example, ("correct merge", "correct separate", "correct unmerge"))
+    return gettext("{merge} joins two names, {separate} keeps them apart, {unmerge} undoes a join.").format(
+        merge=merge, separate=separate, unmerge=unmerge
+    )

@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.capabilities.readers.requests import FindReaders
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.i18n import N_, gettext
 from bot.ingest.files import RejectedFile
 from bot.ingest.messages import is_for_bot

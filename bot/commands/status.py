@@ -14,7 +14,7 @@ from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.format import format_ago, format_number, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
-from bot.texts.unread_files import describe_families, describe_unread
+from bot.texts.omissions import describe_families, describe_unread
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from bot.capabilities.fields import build_request, describe_usage, match_words
 from bot.capabilities.results import Completed, Listing
 from bot.capabilities.row import Surface
 from bot.capabilities.table import list_rows
-from bot.commands import catch_up, correct, digest, duplicates, forget, learn, status
+from bot.commands import catch_up, correct, digest, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import contradictions, decisions, faq, history, my_data, readers, report, watch
+from bot.commands.overviews import contradictions, decisions, faq, history, my_data, readers, watch
 from bot.commands.review import expert, unanswered, verify
 from bot.commands.settings import command as channel_settings
 from bot.errors import PlatformError, TooManyRequests
@@ -190,7 +190,7 @@ COMMANDS: Mapping[str, Command] = {
         N_("Of what you can read, with sources. `here`: only what everyone in this channel can read, to publish it."),
     ),
     "report": Command(
-        report.report_command,
+        faq.report_command,
         N_("the week in numbers: questions, what found no answer, what disagrees"),
         "[weekly | off]",
         N_("Only what you can read. `weekly` sends it to you every week."),
@@ -327,7 +327,7 @@ COMMANDS: Mapping[str, Command] = {
         ("regatta", "of Ada Lovelace"),
     ),
     "duplicates": Command(
-        duplicates.duplicates_command,
+        correct.duplicates_command,
         N_("names that may mean the same, and names that I joined"),
         details=N_(
             "Only names that you can read. `{}correct merge` joins two names, `{}correct separate` keeps them apart."

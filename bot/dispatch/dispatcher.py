@@ -13,15 +13,13 @@ from bot import texts
 from bot.answers.control.buttons import AnswerButtons
 from bot.answers.control.repeats import EDIT_PERIOD, REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
+from bot.answers.question import request_from_command, request_from_message, started_answer_id
 from bot.answers.renewal.superseded import SupersessionFinder
-from bot.answers.request import request_from_command, request_from_message, started_answer_id
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.help import introduce
 from bot.commands.table import list_commands, run_command
-from bot.dispatch.feedback_replies import FeedbackReplies
-from bot.dispatch.reply_policy import ReplyPolicy
-from bot.dispatch.review_phrases import parse_command_name, parse_review_command
+from bot.dispatch.reply_policy import FeedbackReplies, ReplyPolicy, parse_command_name, parse_review_command
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.ingest.messages import is_for_bot
@@ -44,7 +42,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.answers.service import AnswerService
     from bot.capabilities.deps import Deps
     from bot.context import BotContext

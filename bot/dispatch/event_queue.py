@@ -25,8 +25,7 @@ from bot.store.event_queue import NewEvent
 from engine.boundary import normalize_value
 from engine.errors import EngineError
 from engine.scheduling.processes import LocalProcesses
-from engine.scheduling.supervisor import Supervisor, backoff_seconds, describe_error
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import Supervisor, backoff_seconds, cancel_tasks, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

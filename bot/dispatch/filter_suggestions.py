@@ -11,7 +11,7 @@ import structlog
 from bot.permissions.provenance import filter_readable
 from bot.platform.forms import FormOption
 from bot.platform.ttl_cache import TTLCache
-from bot.text.filter_options import match_typed, suggest_times
+from bot.text.search_filters import match_typed, suggest_times
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -1,7 +1,11 @@
-"""Decide whether the bot answers a message that does not mention it, by the setting of its channel."""
+"""What a message asks of the bot: an answer without a mention, a command in words, a reason for a vote.
+
+The vote keeps the message's id, not its text: managers see what the message says when they look.
+"""
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -12,11 +16,13 @@ from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
+from bot.text.document_match import is_message_link
 from bot.text.speech.addressed import classify_addressed
 from bot.text.speech.kinds.commands import MUTE_WORDS, STOP_WORDS, single_word
 from bot.text.speech.mentions import strip_mention
 from bot.text.speech.question_rules import classify_message, is_remark
 from bot.text.speech.unaddressed import asks_bot
+from bot.text.speech.watch_phrases import parse_end_message, parse_watch_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,12 +32,22 @@ if TYPE_CHECKING:
     from bot.answers.history import ThreadHistory
     from bot.context import BotContext
     from bot.platform.models import Location, Message
+    from bot.store import StoredAnswer
     from bot.store.models import MessageRecord
     from bot.text.speech.addressed import Speech
     from bot.text.speech.question_rules import Verdict
 
+
 MAX_PEOPLE = 30  # of a thread, whose names are compared with the message
 RECENT_PERIOD = timedelta(days=1)  # whose authors a message in a channel may address
+PERIOD = timedelta(days=3)  # after an answer, in which a reply may say what was wrong with it
+_VERIFY = re.compile(r"(?:verify|verified|approved?)(?: (?:it|this|that)(?: answer| reply)?)?[.! ]*+", re.IGNORECASE)
+_VERIFY_LINK = re.compile(r"(?:verify|approve|take) (?P<link>\S++)(?: as (?:the|an) answer)?[.! ]*+", re.IGNORECASE)
+_CORRECT = re.compile(
+    r"(?:correct|correction|correct answer|the correct answer is):\s*+(?P<text>.++)", re.IGNORECASE | re.DOTALL
+)
+
+_NAMED = re.compile(r"[/!](?P<name>[a-z][a-z-]{1,30})(?:\s++(?P<rest>\S++).*+)?", re.IGNORECASE | re.DOTALL)
 
 
 class ReplyPolicy:
@@ -172,3 +188,70 @@ class ReplyPolicy:
 def _thread_settings_key(location: Location) -> str:
     """The key under which the settings of a thread are stored."""
     return f"{location.room}:{location.thread}"
+
+
+class FeedbackReplies:
+    """Finds and records such replies. Handling one again has the same result. Raises PlatformError."""
+
+    def __init__(self, context: BotContext, policy: ReplyPolicy) -> None:
+        self._context = context
+        self._policy = policy
+
+    async def find(self, message: Message, *, addressed: bool) -> str:
+        """The id of the answer that a message complains about; empty for other messages. `addressed`: to the bot.
+
+        Its author voted that answer down and gave no comment; the message asks nothing, and is for nobody else.
+        """
+        if message.own or message.by_bot:
+            return ""
+        answer = await self._find_answer(message)
+        if answer is None or answer.private or not answer.time < message.time <= answer.time + PERIOD:
+            return ""
+        if not await self._context.store.feedback.awaits_comment(answer.id, message.author, message.id):
+            return ""
+        channel = await self._context.audience.get_channel_info(message.location)
+        return (
+            answer.id if channel.kind != "direct" and await self._policy.is_remark(message, addressed=addressed) else ""
+        )
+
+    async def record(self, message: Message, *, addressed: bool) -> bool:
+        """Keep a reply as the comment of its author's vote; whether it is one."""
+        answer = await self.find(message, addressed=addressed)
+        if answer:
+            await self._context.store.feedback.record_reply(answer, message.author, message.id)
+        return bool(answer)
+
+    async def _find_answer(self, message: Message) -> StoredAnswer | None:
+        """The answer that a message replies to, or the last one of its thread that its author voted down."""
+        location, answers = message.location, self._context.store.answers
+        if message.replies_to:
+            return await answers.get_by_message(location.without_thread, message.replies_to)
+        return await answers.get_disliked(location, message.author) if location.thread else None
+
+
+def parse_command_name(text: str, prefix: str) -> str:
+    """The command that a message to the bot names as people type commands; empty if it names none.
+
+    `prefix`: of commands on the platform, such as "/threadlore ".
+    """
+    found = _NAMED.fullmatch(text.strip())
+    if found is None:
+        return ""
+    is_prefix = found["name"].casefold() == prefix.strip(" /").casefold()
+    return (found["rest"] or "help" if is_prefix else found["name"]).casefold()
+
+
+def parse_review_command(text: str) -> tuple[str, str] | None:
+    """The command that a message without its leading mention stands for, with its arguments; None if it is none."""
+    text = text.strip()
+    if _VERIFY.fullmatch(text):
+        return "verify", ""
+    if (found := _VERIFY_LINK.fullmatch(text)) and is_message_link(found["link"]):
+        return "verify", found["link"]
+    if found := _CORRECT.fullmatch(text):
+        return "correct", f"answer {found['text'].strip()}"
+    if event := parse_watch_message(text):
+        return "watch", event
+    if subject := parse_end_message(text):
+        return "unwatch", subject
+    return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.i18n import use_language
 from bot.platform.events import MessageReceived
 from bot.platform.models import Card

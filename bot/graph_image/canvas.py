@@ -1,9 +1,10 @@
-"""Draw a graph model as a PNG on matplotlib's Agg canvas, without matplotlib's global state."""
+"""Draw a graph model in its colors as a PNG on matplotlib's Agg canvas, without matplotlib's global state."""
 
 from __future__ import annotations
 
 import io
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,27 +15,43 @@ from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
-from bot.graph_image.colors import (
-    BACKGROUND_COLOR,
-    FAINT_LINE_COLOR,
-    LINE_COLOR,
-    MUTED_COLOR,
-    OTHER_COLOR,
-    TEXT_COLOR,
-    assign_colors,
-    tint_color,
-)
 from bot.graph_image.fonts import font_families, wrap_label
 from bot.graph_image.layout import Size, arrange_boxes, image_size
 from bot.text.format import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
     from bot.graph_image.model import Edge, GraphModel, Node
+
+
+TEXT_COLOR, BACKGROUND_COLOR, MUTED_COLOR, LINE_COLOR, FAINT_LINE_COLOR = (
+    "#1d2330",
+    "#ffffff",
+    "#626b7d",
+    "#9aa4b5",
+    "#d3d8e0",
+)
+OTHER_COLOR = "#7d8594"
+MAX_COLORS = 9  # types with a color of their own in one picture
+TYPE_COLORS = {
+    "person": "#3767d6",
+    "organization": "#d9731f",
+    "location": "#23935a",
+    "event": "#c93f7e",
+    "concept": "#7a56d0",
+    "method": "#0d8ea6",
+    "content": "#a98212",
+    "data": "#55708c",
+    "artifact": "#c8402f",
+    "creature": "#8b6338",
+    "naturalobject": "#6a961b",
+}
+EXTRA_COLORS = ("#a445b2", "#157a6e", "#a4525f", "#4a4fb5", "#8f7a3a", "#3a86a8")
+
 
 mpl.rcdefaults()  # ignore a matplotlibrc in the current folder
 
@@ -238,3 +255,19 @@ def _label_points(middle: str, edge: Edge, boxes: Mapping[str, Box]) -> list[tup
 def _find_free_box(points: Sequence[tuple[float, float]], size: Size, taken: Sequence[Box]) -> Box | None:
     candidates = (Box(x, y, Size(size.width + 8, size.height + 3)) for x, y in points)
     return next((area for area in candidates if not any(area.overlaps(box) for box in taken)), None)
+
+
+def assign_colors(types: Iterable[str]) -> dict[str, str]:
+    """A color for each type, the most frequent first; types beyond MAX_COLORS share one."""
+    counted = sorted(Counter(types).items(), key=lambda item: (-item[1], item[0]))
+    spare, chosen = iter(EXTRA_COLORS), dict[str, str]()
+    for place, (kind, _) in enumerate(counted):
+        color = TYPE_COLORS.get(kind) or (next(spare, OTHER_COLOR) if kind not in {"", "other"} else OTHER_COLOR)
+        chosen[kind] = color if place < MAX_COLORS else OTHER_COLOR
+    return chosen
+
+
+def tint_color(color: str, share: float) -> str:
+    """Mix a color with white: a share of 1 is the color itself, 0 is white."""
+    parts = [int(color[start : start + 2], 16) for start in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING
 from bot.store.models import MessageRecord
 from bot.text.format import EPOCH
 from engine.parsers.chat_export import CONVERSATION_GAP, CONVERSATION_TOKENS, ChatMessage, group_conversations
-from engine.text.cleanup import clean_multiline, clean_single_line
-from engine.text.conversations.disentanglement import Utterance
-from engine.text.conversations.windows import ConversationWindows
-from engine.text.message_line import message_text
+from engine.text.cleanup import clean_multiline, clean_single_line, message_text
+from engine.text.conversations.disentanglement import ConversationWindows, Utterance
 
 _TITLE_BY_TIME = re.compile(r"(?:^|: )(?:Messages of|Thread by .{1,200},) \d{4}-\d\d-\d\d[-–: \d]*$")
 

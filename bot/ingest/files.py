@@ -16,8 +16,7 @@ from bot import texts
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.ingest.conversations import is_edited
-from bot.ingest.file_families import HINTS, SENTENCES, find_failed_family, find_family
-from bot.ingest.shared_file import SharedFiles, build_key
+from bot.ingest.shared_file import HINTS, SENTENCES, SharedFiles, build_key, find_failed_family, find_family
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
@@ -52,7 +51,7 @@ CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds to wait for a file; its reaction stay
 class RejectedFile:
     """A file that was not ingested, or only the beginning of it, with the reason as a sentence.
 
-    `family`: as in bot/ingest/file_families.py; empty for a document that is broken, locked or too large.
+    `family`: as in bot/ingest/shared_file.py; empty for a document that is broken, locked or too large.
     """
 
     name: str

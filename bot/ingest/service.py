@@ -15,21 +15,18 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 from bot.errors import BadSetting, NotAllowed, PermissionDenied
-from bot.ingest.channels import ChannelMembership
+from bot.ingest.channels import ChannelMembership, RoomVisibility
 from bot.ingest.conversations import author_key
-from bot.ingest.documents import ConversationDocuments
+from bot.ingest.documents import ConversationDocuments, ManualFacts
 from bot.ingest.erasure.service import Erasures
 from bot.ingest.files import FileIngest
 from bot.ingest.links.pages import LinkIngest
-from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
 from bot.ingest.personal_files import PersonalFile
-from bot.ingest.room_visibility import RoomVisibility
 from bot.ingest.sources.service import SourceService
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
-from bot.ingest.sync.history_import import HistoryImport
-from bot.ingest.sync.import_target import ImportTarget
+from bot.ingest.sync.history_import import HistoryImport, ImportTarget
 from bot.ingest.sync.jobs import PeriodicJobs
 from bot.ingest.sync.missed import MissedMessages
 from bot.ingest.sync.queue import SyncQueue
@@ -58,12 +55,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
+    from bot.ingest.channels import VisibilityReport
     from bot.ingest.erasure.service import RemainingParts
-    from bot.ingest.room_visibility import VisibilityReport
-    from bot.permissions.channel_lists import ChannelList
+    from bot.permissions.channel_facts import ChannelList
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.events import PlatformEvent
-    from bot.platform.history_source import HistorySource, RunningImport
+    from bot.platform.history_source import HistorySource
     from bot.platform.models import Message
     from bot.store.erasure.receipts import BegunErasure
     from bot.store.schedules.retention import HeldDeletion
@@ -315,7 +312,7 @@ class IngestService:
     @asynccontextmanager
     async def open_import(
         self, source: HistorySource, destination: ImportDestination | None = None
-    ) -> AsyncIterator[RunningImport]:
+    ) -> AsyncIterator[HistoryImport]:
         """An import of the past of a workspace from an export; `run` does it."""
         platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}

@@ -15,7 +15,7 @@ from bot.capabilities.caller import Caller
 from bot.capabilities.management.requests import GetAnswerActions
 from bot.capabilities.requests import SetDescription
 from bot.capabilities.run import run_for_person
-from bot.commands.management.report_sender import ReportSender
+from bot.commands.management.report import ReportSender
 from bot.leaks.canaries import STRANGER, Canary, may_read
 from bot.leaks.planting import open_channel, say
 from bot.leaks.report import Leak

@@ -11,9 +11,7 @@ import structlog
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from bot.listeners.addresses import TrustedProxies, to_share_key
-from bot.listeners.admission import Admission
-from bot.listeners.limits import HEAD_SECONDS
+from bot.listeners.admission import HEAD_SECONDS, Admission, TrustedProxies, to_share_key
 
 if TYPE_CHECKING:
     import asyncio

@@ -1,15 +1,18 @@
-"""Open the embedder and the reranker of the settings."""
+"""Open the embedder and the reranker of the settings, for the languages that are wanted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.model_setup.languages import read_languages
+from bot.errors import BadSetting
 from bot.model_setup.roles import embedding_model_settings, embedding_prefixes, rerank_model_settings
 from engine import LiteLLMEmbedder, LiteLLMReranker, O200kTokenizer
+from engine.data_dir import DataDir
 from engine.llm.default_models import choose_builtin
+from engine.llm.e5.spoken import LANGUAGES, OTHER, load_spoken
 from engine.llm.embedder import PrefixedEmbedder
 from engine.llm.traits.remembered import load_facts
+from engine.storage.ledger import load_languages
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -17,6 +20,11 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from engine import Embedder, ModelClient, Reranker
     from engine.parsers.converted.service import ParserService
+
+
+VARIABLE = "THREADLORE_LANGUAGES"
+AUTO = "auto"
+OTHER_CODES = {"nb": "no", "nn": "no"}
 
 
 def check_weights(settings: Settings) -> None:
@@ -67,3 +75,43 @@ def open_parser_service(settings: Settings) -> ParserService | None:
             settings.parser_service_key.get_secret_value(),
         )
     )
+
+
+def read_languages(settings: Settings) -> tuple[str, ...]:
+    """The ISO 639-1 codes that are set, in their order; empty if none is. Raises BadSetting.
+
+    "auto": those that were counted last in what is said, or were in force when the data was opened last. Processes with
+    one database must agree: there none are taken.
+    """
+    if not is_auto(settings.languages):
+        return split_languages(settings.languages)
+    if settings.database.get_secret_value():
+        return ()
+    spoken = load_spoken(settings.data_path)
+    return (spoken.chosen if spoken is not None else ()) or load_languages(DataDir(settings.data_path).ledger_path)
+
+
+def read_wanted_languages(settings: Settings) -> tuple[str, ...]:
+    """As `read_languages`, but those for which the weights are not installed yet. Raises BadSetting."""
+    spoken = load_spoken(settings.data_path) if is_auto(settings.languages) else None
+    return spoken.wanted if spoken is not None else read_languages(settings)
+
+
+def is_auto(text: str) -> bool:
+    """Whether the choice is left to what is counted."""
+    return text.strip().casefold() == AUTO
+
+
+def split_languages(text: str) -> tuple[str, ...]:
+    """The codes of a list such as "de, en"; "de-AT" means "de", "auto" none. Raises BadSetting for an unknown one."""
+    if is_auto(text):
+        return ()
+    listed = [code.strip().casefold().replace("_", "-").partition("-")[0] for code in text.split(",")]
+    codes = [OTHER_CODES.get(code, code) for code in listed]
+    unknown = [code for code in codes if code and code not in {*LANGUAGES, OTHER}]
+    if unknown:
+        raise BadSetting(
+            f"{VARIABLE} cannot be “{', '.join(unknown)}”: it is a list of ISO 639-1 codes, such as de,en, or {AUTO}.",
+            hint=f"Known are {' '.join(sorted(LANGUAGES))}, and {OTHER} for all others.",
+        )
+    return tuple(dict.fromkeys(code for code in codes if code))

@@ -11,9 +11,8 @@ from aiohttp import web
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from bot.listeners.addresses import TrustedProxies
+from bot.listeners.admission import TrustedProxies, plan_connections
 from bot.listeners.aiohttp_server import GuardedServer, running
-from bot.listeners.limits import plan_connections
 from bot.listeners.ports import port_error
 from bot.monitoring.probes import LimitedProbe
 from bot.monitoring.report import HealthState

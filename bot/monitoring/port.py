@@ -10,7 +10,7 @@ import structlog
 
 from bot.errors import BadSetting, PortInUse
 from bot.monitoring.health import serve_monitoring
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

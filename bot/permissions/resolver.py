@@ -14,10 +14,8 @@ import structlog
 from bot.errors import PlatformError
 from bot.permissions import audience
 from bot.permissions.audience import Readers, ResolvedScope
-from bot.permissions.channel_facts import ChannelFacts, find_platform
-from bot.permissions.channel_lists import ChannelListCache
-from bot.permissions.shared_audiences import SharedAudiences
-from bot.permissions.suspensions import VisibilitySuspensions, location_key
+from bot.permissions.channel_facts import ChannelFacts, ChannelListCache, find_platform
+from bot.permissions.shared_audiences import SharedAudiences, VisibilitySuspensions, location_key
 from bot.platform.models import Location
 from bot.platform.ttl_cache import TTLCache
 from engine import Scope

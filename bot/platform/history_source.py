@@ -101,16 +101,6 @@ class ImportStats:
     omissions: Omissions = field(default_factory=Omissions)
 
 
-class RunningImport(Protocol):
-    """An import of a source; `spaces`: those of the channels that were imported so far."""
-
-    stats: ImportStats
-    spaces: set[str]
-
-    def run(self) -> AsyncIterator[Channel]:
-        """Import everything; yields the channel that is being imported, once for each page. Raises EngineError."""
-
-
 class SourcePlatform:
     """Implements `Platform` for reading a source.
 

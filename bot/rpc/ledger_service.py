@@ -17,12 +17,12 @@ from bot.capabilities.results import StatusResult
 from bot.context import build_indexing_limits
 from bot.rpc import socket
 from bot.store import BotStore
-from bot.store.shared.imported_spaces import read_imported_scope
+from bot.store.shared.adapter_state import read_imported_scope
 from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 from engine.parsers.sandbox.probe import SandboxProbe
-from engine.scheduling.indexing_budget import IndexingBudget
+from engine.scheduling.foreground import IndexingBudget
 from engine.storage.ledger import Ledger
 from engine.storage.sqlite.database import FileAccess
 

@@ -11,7 +11,7 @@ from bot.monitoring.metrics import Metrics
 from bot.monitoring.port import serving_probes
 from bot.rpc import socket
 from bot.rpc.session import open_session
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -14,7 +14,7 @@ from bot.rpc import socket
 from bot.rpc.lifecycle import failing_when_lost
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator

@@ -30,8 +30,7 @@ from engine.errors import (
     EngineError,
     StoreError,
 )
-from engine.scheduling.supervisor import describe_error
-from engine.scheduling.tasks import cancel_tasks, child_task
+from engine.scheduling.supervisor import cancel_tasks, child_task, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

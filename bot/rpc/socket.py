@@ -27,7 +27,7 @@ import structlog
 
 from bot.rpc import codec
 from engine.errors import DiskError, EngineError, StoreError
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from engine.storage.disk import disk_error
 
 if TYPE_CHECKING:

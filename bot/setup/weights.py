@@ -12,10 +12,10 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
-from bot.model_setup.languages import split_languages
+from bot.model_setup.openers import split_languages
 from engine.errors import EngineError
 from engine.llm.default_models import choose_builtin
-from engine.llm.e5.languages import needs_multilingual
+from engine.llm.e5.spoken import needs_multilingual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

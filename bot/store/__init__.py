@@ -58,10 +58,9 @@ from bot.store.access.tokens import AccessTokens
 from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.control.renewals import AnswerRenewals
-from bot.store.control.repeats import AnswerRepeats
-from bot.store.control.stops import AnswerStops
+from bot.store.control.repeats import AnswerRepeats, AnswerStops
 from bot.store.control.superseded import SupersededAnswers
-from bot.store.documents import Conversations, Files
+from bot.store.documents import Conversations, Files, UnreadFiles
 from bot.store.erasure.affected import AffectedAnswers
 from bot.store.erasure.personal_records import PersonalRecords
 from bot.store.erasure.receipts import ErasureReceipts
@@ -92,17 +91,14 @@ from bot.store.review.shared_answers import SharedAnswers
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.contradictions import Contradictions
-from bot.store.schedules.digests import Digests
-from bot.store.schedules.reports import ManagerReports
+from bot.store.schedules.digests import Digests, ManagerReports
 from bot.store.schedules.retention import RetentionRecords
 from bot.store.schedules.sources import Sources
 from bot.store.schedules.watches import Watches
-from bot.store.shared.adapter_state import AdapterState
-from bot.store.shared.imported_spaces import ImportedSpaces
+from bot.store.shared.adapter_state import AdapterState, ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
-from bot.store.unread_files import UnreadFiles
 from engine.storage.sqlite.database import WRITABLE
 
 if TYPE_CHECKING:
@@ -111,7 +107,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine import Clock
     from engine.storage.sqlite.database import FileAccess
 

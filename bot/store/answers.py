@@ -1,4 +1,4 @@
-"""Table of answers: start, finish, find, redact and delete."""
+"""Table of answers: start, finish with what was used, find, redact and delete."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
 from bot.store.access.audit_log import append_event
-from bot.store.control.results import redact_removed, save_result
 from bot.store.control.source_titles import rename_sources
-from bot.store.database import parse_rows
-from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
+from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids, parse_rows
 from bot.store.redactions import (
     clear_answer_text,
     delete_answers,
@@ -19,18 +17,18 @@ from bot.store.redactions import (
     redact_answers_using,
     request_corrections,
 )
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.access.audit_chain import AuditEvent
-    from bot.store.database import Database, Row
+    from bot.store.access.audit_log import AuditEvent
+    from bot.store.models import Database, Row
     from bot.store.redactions import AnswerCorrections, PendingRedactions
     from engine import Clock
     from engine.storage.sql.connection import Connection
+
 
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
@@ -325,3 +323,37 @@ def _to_stored_answer(row: Row) -> StoredAnswer:
         attempt=attempt,
         suggestions=tuple(json.loads(suggestions)),
     )
+
+
+def save_result(db: Connection, id_: str, outcome: AnswerResult) -> None:
+    """Store the text of an answer, and the keys of what it used in place of those before."""
+    rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
+    db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
+    db.execute("DELETE FROM supersession WHERE answer = ?", (id_,))
+    db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
+    sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
+    db.execute(
+        "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ?, suggestions = ? WHERE id = ?",
+        (
+            *(outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms))),
+            *(json.dumps(outcome.suggestions, ensure_ascii=False), id_),
+        ),
+    )
+
+
+def redact_removed(db: Connection, id_: str, clock: Clock) -> tuple[bool, bool]:
+    """Redact an answer if what it used was removed since it was begun.
+
+    Returns whether it is kept, and whether posted answers are to be corrected.
+    """
+    removed = db.execute_fetchall(
+        "SELECT COUNT(*) FILTER (WHERE d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
+        " JOIN recent_removal f ON f.key = d.key"
+        " WHERE answer.id = ? AND f.removed_at * 1e6 >= CASE attempt WHEN 0 THEN time ELSE repeated_at END"
+        " HAVING COUNT(*) > 0",
+        (id_,),
+    )
+    clear_answer_text(db, {id_} if removed else ())
+    if not any(used for (used,) in removed):
+        return True, False
+    return False, redact_answers(db, {id_}, clock)

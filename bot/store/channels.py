@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.models import ChannelSettings
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.store.database import Database
+    from bot.store.models import Database
 
 SETTINGS_COLUMNS = ", ".join(field.name for field in fields(ChannelSettings))
 SETTINGS_UPDATES = ", ".join(f"{field.name} = excluded.{field.name}" for field in fields(ChannelSettings))

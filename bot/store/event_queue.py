@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.store.shared.visibility import add_change, add_suspension
-from engine.storage.sql.lists import id_list
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from bot.platform.models import Location
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine.storage.sql.connection import Connection
 
 TOPIC = "events"  # of notifications about new ones

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import NO_LIMIT
-from bot.store.models import MessageRecord
+from bot.store.models import NO_LIMIT, MessageRecord
 from bot.store.people import is_opted_out
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from bot.platform.models import Location
-    from bot.store.database import Database, Row
+    from bot.store.models import Database, Row
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.fragments import from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import date, datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine.storage.sql.connection import Connection
 
 IN_THREAD = "+thread"  # ends the reason of a vote whose comment is the id of a message

@@ -11,14 +11,13 @@ from bot.store.control.untouched import find_untouched, save_untouched
 from bot.store.models import unknown_part_key
 from bot.store.review.verified_answers import withdraw_verified_using
 from bot.store.schedules.contradictions import forget_contradictions_using
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import EPOCH, from_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

@@ -1,4 +1,4 @@
-"""What of a file was not read, in a sentence."""
+"""What of a file was not read, and which files were not, in a sentence."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from bot.text.markdown import sanitize_inline
 from engine.parsers.base import NO_OCR, SIGNATURE, WITHOUT_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from engine import DocumentInfo, DocumentStatus
     from engine.models import Omission
+
 
 MAX_NAMED = 5
 REASONS = (
@@ -67,3 +68,25 @@ def _list_parts(omissions: Sequence[Omission], most: int) -> str:
     return "; ".join(
         [*named, *([pluralize(more, "and {count} other part", "and {count} other parts")] if more else [])]
     )
+
+
+def describe_families(counts: Mapping[str, int]) -> str:
+    """How many files of each family were not read: "8 pictures, 3 films"."""
+    return ", ".join(_describe_family(family, count) for family, count in counts.items())
+
+
+def describe_unread(name: str, reason: str) -> str:
+    """A file that was not read, and why."""
+    return sanitize_inline(gettext("{name}: {reason}").format(name=name, reason=gettext(reason)))
+
+
+def _describe_family(family: str, count: int) -> str:
+    named = {
+        "picture": pluralize(count, "{count} picture", "{count} pictures"),
+        "sound": pluralize(count, "{count} sound recording", "{count} sound recordings"),
+        "film": pluralize(count, "{count} film", "{count} films"),
+        "font": pluralize(count, "{count} font", "{count} fonts"),
+        "program": pluralize(count, "{count} program", "{count} programs"),
+        "": pluralize(count, "{count} unreadable document", "{count} unreadable documents"),
+    }
+    return named.get(family) or pluralize(count, "{count} file of another format", "{count} files of other formats")

@@ -1,4 +1,4 @@
-"""The words above quotations: that these are only the closest, what was searched instead, until when one held.
+"""The words above quotations: these are only the closest, what was searched instead; and the modes of a search.
 
 The engine writes them in English as the first lines of an answer; they are shown in the language of its readers, and
 recognized in stored answers of any language.
@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from bot.i18n import N_, gettext, list_translations
-from bot.text.filter_options import format_filter
 from bot.text.markdown import sanitize_inline
+from bot.text.search_filters import format_filter
+from engine import RetrievalMode
 from engine.llm.offline.quoting.notices import match_closest, match_corrections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from engine.models import InferredFilters
+
 
 CLOSEST = N_("Nothing I can use here says this outright. The closest I found:")
 CLOSEST_WITHOUT = N_("I found nothing about {words}. The closest I found:")
@@ -35,6 +37,14 @@ WHEN_SEARCHED = N_(
     "What is in a private channel is found there and, by its members, in private answers; any other channel is "
     "searched once I read it."
 )
+SEARCH_MODES: Mapping[RetrievalMode, str] = {
+    "mix": N_("Everything: what was written, and how things are connected"),
+    "naive": N_("Only what was written"),
+    "local": N_("Only what is known about people and things"),
+    "global": N_("Only how things are connected"),
+    "hybrid": N_("People and things, and how they are connected"),
+    "bypass": N_("Nothing: the language model alone, without sources"),
+}
 
 
 def translate_lead(text: str) -> str:
@@ -97,3 +107,6 @@ def describe_empty_channels(names: Iterable[str]) -> str:
     shown = ", ".join(f"`#{sanitize_inline(name.replace('`', chr(39)))}`" for name in sorted(names))
     check = [gettext(CHECK_NAME).format(channels=shown)] if shown else []
     return " ".join([gettext(NOTHING_IN_CHANNEL), *check, gettext(WHEN_SEARCHED)])
+
+
+assert set(SEARCH_MODES) == set(get_args(RetrievalMode))  # noqa: S101  - each mode has its words

@@ -1,10 +1,15 @@
-"""The suggested follow-up questions below an answer, and what a press of their buttons says. Pure."""
+"""The words of follow-up questions and of questions about a place, and what a press of their buttons says. Pure."""
 
 from __future__ import annotations
 
 from bot.i18n import N_, gettext
 
 ALREADY_ASKED = N_("You asked that already.")
+SUMMARY_QUESTION = "Summarize this thread."  # the engine recognizes it
+CATCH_UP_QUESTION = (
+    "What happened here since {time}? Summarize it by topic, the most important first: "
+    "what was decided, which questions are open, and who is waiting for whom."
+)
 
 
 def format_decided(name: str) -> str:

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
-from engine.answers.cache import answer_cache_key, keep_if_possible
 from engine.answers.citations import CitationFilter
-from engine.answers.former_statements import add_former_statements
-from engine.answers.inferred_filters import retrieve_with_filters
-from engine.answers.overview_parts import build_combined_prompt, split_prompt
-from engine.answers.query_rewriter import QueryRewriter
+from engine.answers.former_statements import add_former_statements, build_combined_prompt, split_prompt
+from engine.answers.query_rewriter import QueryRewriter, answer_cache_key, keep_if_possible, retrieve_with_filters
 from engine.answers.spelling import correct_spelling, drop_unshown
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, InvalidReply, ModelError
@@ -23,9 +20,9 @@ from engine.llm.base import MODEL_LABEL, EventJudge, guard_plugin_call, next_ans
 from engine.llm.formats.outcomes import gives_text
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
-from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, newest_turns
+from engine.retrieval.passage_scores import restrict_to_writers
 from engine.retrieval.results import RetrievalResult
-from engine.retrieval.writers import restrict_to_writers
+from engine.retrieval.sources import RESERVED_TOKENS, build_prompt, count_prompt_tokens, newest_turns
 from engine.scheduling.supervisor import describe_error
 from engine.storage.ledger.records import CachedAnswer
 from engine.usage import UsageMeter

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.answers.citing.copied import CopiedNumbers
-from engine.answers.citing.number_list import read_bracket, read_timed
+from engine.answers.citing.number_list import CopiedNumbers, read_bracket, read_timed
 from engine.answers.citing.places import (
     begins_index,
     is_index,
@@ -22,8 +21,8 @@ from engine.answers.citing.places import (
 )
 from engine.answers.citing.source_list import SourceListFilter
 from engine.answers.citing.spellings import SpellingRewriter
+from engine.answers.links.link_syntax import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.answers.links.stream import LinkFilter
-from engine.answers.links.visible_text import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.models import Question, SearchQuery
     from engine.runtime import Runtime
     from engine.storage.ledger.records import ScopeIds
-    from engine.text.windows import Tokenizer
+    from engine.text.tokenizer import Tokenizer
 
 MIN_LENGTH, MAX_LENGTH = 4, 30  # of a word that is corrected
 LONG_WORD = 7  # from which two letters may differ

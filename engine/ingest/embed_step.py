@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import EngineError, StoreError
-from engine.llm.checked_embedder import embedder_identity
-from engine.projection.embedding_text import split_into_parts
-from engine.projection.key_claims import KeyClaims
-from engine.scheduling.batch_gate import NextStep
+from engine.llm.base import embedder_identity
+from engine.projection.embedding_text import KeyClaims, split_into_parts
+from engine.scheduling.foreground import NextStep
 from engine.storage.ledger.records import EmbeddingFailure, KeyKind, PartialVectors
 from engine.storage.vectors.base import VectorRow
 from engine.usage import IndexingUsage, UsageMeter, sum_characters

@@ -22,19 +22,18 @@ from engine.ingest.extraction_batches import (
     MAX_EXCERPTS,
     ExtractionBatch,
     LingeringSpaces,
+    Suspects,
     build_batches,
     estimate_call,
     is_idle_chunk,
     notice_key,
     shared_extraction_key,
 )
-from engine.ingest.suspects import Suspects
 from engine.llm.base import MODEL_LABEL, guard_plugin_call
 from engine.llm.offline.extraction import extract_by_rules
 from engine.models import Excerpt, Extraction
-from engine.scheduling.batch_gate import NextStep, WaitTarget
-from engine.scheduling.supervisor import backoff_seconds, describe_error
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.foreground import NextStep, WaitTarget
+from engine.scheduling.supervisor import backoff_seconds, describe_error, gather_or_cancel
 from engine.storage.ledger.records import SMALL_TALK_KEY, SpaceTurn
 from engine.text.conversations.notices import NoticeMemory
 from engine.usage import IndexingUsage, UsageMeter
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engine.runtime import Runtime
-    from engine.scheduling.batch_gate import BatchGate
+    from engine.scheduling.foreground import BatchGate
     from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import UnextractedChunk
 

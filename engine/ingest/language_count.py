@@ -10,7 +10,7 @@ import structlog
 from engine.errors import ModelNotInstalled
 from engine.llm.default_models import choose_builtin
 from engine.llm.e5.spoken import SpokenLanguages, choose_languages, load_spoken, save_spoken
-from engine.text.languages.shares import count_languages
+from engine.text.languages.detection import count_languages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

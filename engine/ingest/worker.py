@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
 from engine.ingest.embed_step import EmbedStep
 from engine.ingest.extract_step import ExtractStep
-from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
-from engine.scheduling.supervisor import backoff_seconds, describe_error, is_task_exit
-from engine.scheduling.tasks import cancel_tasks, child_task, current_task
+from engine.scheduling.foreground import BatchGate, NextStep, WaitTarget
+from engine.scheduling.supervisor import (
+    backoff_seconds,
+    cancel_tasks,
+    child_task,
+    current_task,
+    describe_error,
+    is_task_exit,
+)
 from engine.usage import PausedTexts
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidDocument
-from engine.knowledge.extraction_cleanup import clean_extraction
+from engine.knowledge.merge import clean_extraction
 from engine.models import Document, Extraction, Link, Mention, Passage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.knowledge.extraction_cleanup import ExtractedFacts
+from engine.knowledge.merge import ExtractedFacts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

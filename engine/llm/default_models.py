@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelNotInstalled
-from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.base import wrap_embedder
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import ModelConfig
 from engine.llm.e5.embedder import E5Embedder
-from engine.llm.e5.languages import needs_multilingual
+from engine.llm.e5.spoken import needs_multilingual
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.llm.picture_describer import LiteLLMPictureDescriber
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from engine.clock import Clock
-    from engine.llm.base import Embedder, LanguageModel
-    from engine.llm.checked_embedder import CheckedEmbedder
+    from engine.llm.base import CheckedEmbedder, Embedder, LanguageModel
     from engine.usage import UsageMeter
 
 

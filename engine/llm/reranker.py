@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from engine.llm.client.client import ModelClient
     from engine.llm.config import ModelConfig
-    from engine.text.windows import Tokenizer
+    from engine.text.tokenizer import Tokenizer
     from engine.usage import UsageMeter
 
 PIECE_TOKENS = 480

@@ -1,24 +1,30 @@
-"""Render a source of an answer as the model sees it. Pure.
+"""Render sources and earlier answers as the model sees them: their lines, and citations by today's numbers. Pure.
 
 The token budget, the key of the answer cache and the request to the model each render all sources of a question. So
 short passages, of which a question may have hundreds, are rendered once.
+
+The numbers of an earlier answer mean other passages in the next prompt. Without any citation, an earlier answer would
+teach the model not to cite.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from dataclasses import replace
 from datetime import UTC
 from datetime import time as day_time
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT
+from engine.text.cleanup import MESSAGE_TIME, MINUTE_FORMAT
+from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from engine.models import Source
+    from engine.models import ChatTurn, CitedSource, Source
+
 
 UNDATED = "undated"
 MIDNIGHT = day_time()
@@ -28,6 +34,10 @@ CONTINUED = "…"  # begins the head of a source whose title stands above it; no
 _MARK_LIKE = re.compile(r"\A[\W_]*?(?:[…⋯‥︙]|\.{2})[\s,.…⋯‥︙]*")
 _PART_END = re.compile(r"\s?[›,]")
 _MESSAGE_HEAD = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,100}}): ")
+MAX_TITLE_CHARACTERS = 60
+
+_CITATION = re.compile(r"( ?)\[(\d{1,9})\]")
+_UNSAFE = re.compile(r"[\[\]()`<>\s]+")
 
 
 class _Parts(NamedTuple):
@@ -146,3 +156,49 @@ def join_words(text: str) -> str:
 def indent_lines(text: str) -> str:
     """The text with its later lines indented, so that none begins as a row of the prompt does."""
     return "\n    ".join(text.strip().splitlines())
+
+
+def cite_history(history: Sequence[ChatTurn], sources: Sequence[Source]) -> tuple[ChatTurn, ...]:
+    """The turns with answers that cite `sources` by their numbers, and other sources by their titles, each once.
+
+    A number whose source is not known is removed. A turn that is cited so has no `sources` any more.
+    """
+    numbers = {(source.document, source.passage): source.number for source in sources}
+    return tuple(_cite_turn(turn, numbers) if turn.role == "assistant" else turn for turn in history)
+
+
+def _cite_turn(turn: ChatTurn, numbers: Mapping[tuple[str, str], int]) -> ChatTurn:
+    rewriter = _HistoryRewriter({source.number: source for source in turn.sources}, numbers)
+    return replace(turn, text=rewriter.feed(turn.text) + rewriter.close(), sources=())
+
+
+class _HistoryRewriter(StreamRewriter):
+    """Rewrites the numbers outside of code."""
+
+    special = re.compile(r"[ \[]")
+
+    def __init__(self, cited: Mapping[int, CitedSource], numbers: Mapping[tuple[str, str], int]) -> None:
+        super().__init__()
+        self._cited = cited
+        self._numbers = numbers
+        self._named: set[str] = set()
+
+    def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
+        del final  # the text is given as a whole
+        found = _CITATION.match(self.buffer, at)
+        if found is None:
+            return RewriteStep(at + 1, self.buffer[at])
+        shown = self._render(self._cited.get(int(found[2])))
+        return RewriteStep(found.end(), f"{found[1]}{shown}" if shown else "")
+
+    def _render(self, source: CitedSource | None) -> str:
+        if source is None:
+            return ""
+        number = self._numbers.get((source.document, source.passage))
+        if number is not None:
+            return f"[{number}]"
+        title = _UNSAFE.sub(" ", source.title).strip()[:MAX_TITLE_CHARACTERS].strip()
+        if not title or title in self._named:
+            return ""
+        self._named.add(title)
+        return f"({title})"

@@ -15,10 +15,8 @@ from engine.models import Omission, Passage
 from engine.parsers import json_records
 from engine.parsers.base import stream_passages, word_reason
 from engine.parsers.encodings.decoding import decode_text
-from engine.text.cleanup import clean_multiline, clean_single_line
-from engine.text.conversations.disentanglement import Utterance
-from engine.text.conversations.windows import ConversationWindows
-from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message_line
+from engine.text.cleanup import MESSAGE_TIME, MINUTE_FORMAT, clean_multiline, clean_single_line, render_message_line
+from engine.text.conversations.disentanglement import ConversationWindows, Utterance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

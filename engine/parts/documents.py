@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from engine.boundary import check_document, check_passages, check_place, guard_public_methods, repair_surrogates
 from engine.errors import NotFound
-from engine.ingest.amendment import amend_document
-from engine.ingest.chunking import add_stems, build_chunks
+from engine.ingest.chunking import add_stems, amend_document, build_chunks
 from engine.models import Document
 from engine.parsers import plain_text
 from engine.parsers.base import read_file_content
 from engine.parsers.dates import plausible_time
-from engine.retrieval.writers import hides_authors
+from engine.retrieval.passage_scores import hides_authors
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
 

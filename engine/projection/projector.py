@@ -11,13 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.errors import EngineError
-from engine.knowledge.summary_plan import join_newest, needs_model, select_newest
-from engine.projection.embedding_text import entity_text, relation_text
-from engine.projection.key_claims import KeyClaims
-from engine.projection.profile_embedder import ProfileEmbedder
-from engine.projection.profiles import ProfileBuilder
-from engine.scheduling.batch_gate import NextStep
-from engine.scheduling.tasks import cancel_tasks, gather_or_cancel
+from engine.knowledge.merge import join_newest, needs_model, select_newest
+from engine.projection.embedding_text import KeyClaims, ProfileEmbedder, entity_text, relation_text
+from engine.projection.summaries import ProfileBuilder
+from engine.scheduling.foreground import NextStep
+from engine.scheduling.supervisor import cancel_tasks, gather_or_cancel
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.records import (
     BatchResult,

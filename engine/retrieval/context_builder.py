@@ -13,35 +13,31 @@ from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source, render_sources
 from engine.models import Context, ContextEntity, ContextRelation, GraphRows
-from engine.retrieval.graph.chunk_ranking import StatedChunkRanking
+from engine.retrieval.graph.chunk_ranking import EntityNode, FactEdge, StatedChunkRanking, vector_candidates
 from engine.retrieval.passage_scores import score_passages
-from engine.retrieval.prompt_budget import (
-    JOIN_TOKENS,
-    SOURCE_NUMBER_TOKENS,
-    build_prompt,
-    count_fitting_sizes,
-    count_prompt_tokens,
-    tokens_for_sources,
-    truncate_to_budget,
-)
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
-from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, vector_candidates
+from engine.retrieval.ranking.passages import SourceChoice, order_pieces
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
-from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import (
+    JOIN_TOKENS,
     MAX_SOURCE_NUMBERS,
+    SOURCE_NUMBER_TOKENS,
+    build_prompt,
     build_source,
     build_sources,
+    count_fitting_sizes,
+    count_prompt_tokens,
     list_distinct,
     matches_filters,
     number_sources,
+    tokens_for_sources,
+    truncate_to_budget,
     with_equal_texts,
 )
 from engine.retrieval.views import ViewLoader
-from engine.scheduling.supervisor import describe_error
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import describe_error, gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
@@ -52,8 +48,7 @@ if TYPE_CHECKING:
     from engine.llm.base import Reranker
     from engine.models import Question
     from engine.options import RankingOptions
-    from engine.retrieval.ranking.passages import PassageKey
-    from engine.retrieval.ranking.source_choice import PieceId
+    from engine.retrieval.ranking.passages import PassageKey, PieceId
     from engine.retrieval.search import Searcher
     from engine.retrieval.sources import NumberedSources
     from engine.retrieval.views import EntityView, RelationView

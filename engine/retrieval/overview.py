@@ -12,7 +12,7 @@ from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.models import Context, SearchQuery
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.sources import matches_filters, number_sources
-from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
+from engine.text.tokenizer import MEAN_CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

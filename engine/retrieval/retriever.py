@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from engine.clock import Stopwatch
 from engine.errors import ModelError
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
-from engine.retrieval.graph.past_profiles import PastProfiles
 from engine.retrieval.graph.provenance import ProvenanceLoader
 from engine.retrieval.graph.subgraph import SubgraphLoader
 from engine.retrieval.name_walk import NameWalk
@@ -28,8 +28,8 @@ from engine.retrieval.search import (
     Searcher,
     SearchScope,
 )
-from engine.scheduling.stopwatch import Stopwatch
-from engine.scheduling.tasks import child_task, gather_or_cancel
+from engine.retrieval.views import PastProfiles
+from engine.scheduling.supervisor import child_task, gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from engine.retrieval.ranking.fusion import rank_entities, rank_hits, sort_key
-from engine.retrieval.ranking.relations import RankedRelation, rank_relations
-from engine.scheduling.tasks import gather_or_cancel
+from engine.retrieval.ranking.row_choice import RankedRelation, rank_relations
+from engine.scheduling.supervisor import gather_or_cancel
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.storage.vectors.base import VectorHit
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from engine.clock import Stopwatch
     from engine.models import Question, SearchQuery
-    from engine.retrieval.graph.past_profiles import PastProfiles
     from engine.retrieval.ranking.pagerank import GraphNode
+    from engine.retrieval.views import PastProfiles
     from engine.runtime import Runtime
-    from engine.scheduling.stopwatch import Stopwatch
     from engine.storage.ledger.records import (
         ChunkFilter,
         EntityRecord,

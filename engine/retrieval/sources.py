@@ -1,23 +1,37 @@
-"""Sources: the passages of the chosen chunks, numbered for citation. Pure."""
+"""Sources, numbered for citation, and the prompt of an answer with the tokens that are left for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from engine.models import Source
+from engine.llm.source_lines import cite_history
+from engine.models import Prompt, Source
 from engine.retrieval.ranking.passages import order_passages
+from engine.text.tokenizer import count_fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
-    from engine.models import Filters
+    from engine.models import ChatTurn, Context, Filters, Question
     from engine.retrieval.ranking.passages import PassageKey
+    from engine.runtime import Runtime
     from engine.storage.ledger.records import ChunkText, PieceText
+    from engine.text.tokenizer import Tokenizer
+
 
 MIN_OVERLAP_CHARACTERS = 20  # shortest shared text that shows that one part of a passage continues another
 MAX_UNNAMED_PASSAGES = 3  # passages of a chunk cited for a row that none of them names
 MAX_SOURCE_NUMBERS = 8  # source numbers per row of the graph
+Item = TypeVar("Item")
+
+SOURCE_NUMBER_TOKENS = 3  # tokens of one source number in a row of the graph, punctuation included
+JOIN_TOKENS = 1  # tokens between two rows or blocks
+_OFFSET_LENGTH = len("+00:00")
+RESERVED_TOKENS = 200  # tokens kept free: joined text may have a few more tokens than its parts
 
 
 class NumberedPiece(NamedTuple):
@@ -159,3 +173,66 @@ def matches_filters(filters: Filters, piece: PieceText) -> bool:
         and (filters.since is None or (piece.time is not None and piece.time >= filters.since))
         and (filters.until is None or (piece.time is not None and piece.time <= filters.until))
     )
+
+
+def build_prompt(question: Question, context: Context, now: datetime) -> Prompt:
+    """The prompt of an answer: question, history, settings, context, and the day where the person asking is.
+
+    What was said before a question as of a day may be of later days: such a question is given without its history, as
+    it stands alone.
+    """
+    local, as_of = now.astimezone(question.zone), question.filters.as_of
+    return Prompt(
+        context.question.question if as_of and question.history else question.text,
+        context,
+        () if as_of else cite_history(question.history, context.sources),
+        question.instructions,
+        question.style,
+        question.model,
+        question.asker,
+        local.date(),
+        token_budget=question.max_total_tokens,
+        utc_offset=local.isoformat()[-_OFFSET_LENGTH:],
+        zone=question.zone,
+    )
+
+
+def count_prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
+    """The tokens of the messages that the prompt sends to the model."""
+    messages = runtime.language.build_answer_messages(prompt)
+    return sum(_count_kept(runtime.tokenizer, message.content) for message in messages)
+
+
+@lru_cache(maxsize=64)
+def _count_kept(tokenizer: Tokenizer, text: str) -> int:
+    """The tokens of a message. Kept, as one question counts the same rules several times, and the next one again."""
+    return tokenizer.count(text)
+
+
+def count_fitting_sizes(sizes: Sequence[int], budget: int) -> int:
+    """How many of the sizes, from the first on, fit into a budget together."""
+    return sum(total <= budget for total in accumulate(sizes))
+
+
+def truncate_to_budget(
+    items: Sequence[Item], rows: Iterable[str], budget: int, tokenizer: Tokenizer
+) -> tuple[list[Item], int]:
+    """The first items whose rows, joined by newlines, fit into the budget (tokens), and the tokens of these rows."""
+    sizes = count_fitting(rows, budget, tokenizer)
+    return list(items[: len(sizes)]), sum(sizes)
+
+
+def tokens_for_sources(total: int, prompt: int, graph: int) -> int:
+    """Tokens left for sources in addition to a prompt (with its history) and graph rows; 0 if these fill the total."""
+    return max(0, total - prompt - graph - RESERVED_TOKENS)
+
+
+def newest_turns(history: Sequence[ChatTurn], tokens: int, tokenizer: Tokenizer) -> tuple[ChatTurn, ...]:
+    """The newest turns that fit into the tokens, in order; an answer is counted with the titles of its sources."""
+    kept: list[ChatTurn] = []
+    for turn, titled in zip(reversed(history), reversed(cite_history(history, ())), strict=True):
+        tokens -= tokenizer.count(titled.text)
+        if tokens < 0:
+            break
+        kept.append(turn)
+    return tuple(reversed(kept))

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 from engine.storage.column_arrays import ArraysFull
 
 if TYPE_CHECKING:

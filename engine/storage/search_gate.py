@@ -7,7 +7,7 @@ import threading
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -1,8 +1,13 @@
-"""Clean text from outside: remove control characters and repair surrogates; everything else is unchanged. Pure."""
+"""Clean text from outside: control characters and surrogates; and how a line shows who wrote a message. Pure."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
 
 _NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters except tab and newline, byte order marks, and code points that are not characters.
@@ -15,6 +20,9 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _TRAILING = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 _GAPS = re.compile(r"\n{3,}")
 MAX_NAME_LENGTH = 240  # characters of a file's name or path
+MINUTE_FORMAT = "%Y-%m-%d %H:%M"
+# Regular expression of the time between the brackets, without a group.
+MESSAGE_TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 
 
 def clean_lines(text: str) -> list[str]:
@@ -45,3 +53,13 @@ def _clean(text: str) -> str:
     if _SURROGATES.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNWANTED.sub("", text)
+
+
+def render_message_line(time: datetime, user: str, text: str) -> str:
+    """A message as one line, or several if its text has them."""
+    return f"[{time:{MINUTE_FORMAT}}] {user}: {text}"
+
+
+def message_text(line: str) -> str:
+    """The text of a message that `render_message_line` rendered."""
+    return line.partition(": ")[2]

@@ -1,4 +1,4 @@
-"""Clean names and descriptions that a model extracted, and normalize names for comparison.
+"""Clean and compare names that a model extracted, and find words of a question that may be names. Pure.
 
 The rules are LightRAG's, corrected where they lost content: a description "12" is kept, a lone quotation mark is
 dropped, an apostrophe inside a word is kept.
@@ -9,7 +9,15 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engine.text.word_lists import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
 
 MAX_NAME_CHARACTERS = 256
 MAX_NAME_BYTES = 512
@@ -38,6 +46,13 @@ _BAD_IN_TYPE = frozenset("'()<>|/\\")
 _RESERVED_TYPES = frozenset({"__proto__", "constructor", "prototype"})
 _FULL_WIDTH = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "－＋／＊（）")]
 _NARROW = {code: code - 0xFEE0 for code in _FULL_WIDTH} | {ord("—"): "-", 0x3000: " "}
+MAX_WORDS = 12  # of a name or title
+MAX_QUESTION_WORDS = 120  # of a question; names after them are not looked for
+_WORD = re.compile(r"\S+")
+_MARKS = ".,;:!?()[]{}\"“”„‘’'«»*_`"
+_POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_FILE_NAME_BLANKS = re.compile(r"[-_]+")
 
 
 def remove_unstorable(text: str) -> str:
@@ -125,3 +140,61 @@ def _truncate_name(name: str) -> str:
     if len(name) <= MAX_NAME_BYTES // 4:
         return name
     return name[:MAX_NAME_CHARACTERS].encode()[:MAX_NAME_BYTES].decode(errors="ignore").rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class NameSpan:
+    """A sequence of words, from `start` to before `end`, and its canonical name."""
+
+    start: int
+    end: int
+    name: str
+
+
+def find_name_spans(text: str) -> list[NameSpan]:
+    """The word sequences of a text that may be names; a single word only if it is capitalized or has a digit."""
+    words = [match.span() for match in _WORD.finditer(text)][:MAX_QUESTION_WORDS]
+    found = dict[NameSpan, None]()
+    for start, (begin, _) in enumerate(words):
+        for end in range(start + 1, min(start + MAX_WORDS, len(words)) + 1):
+            for form in _forms(text[begin : words[end - 1][1]]):
+                name = normalize_name(form)
+                if name and (end > start + 1 or is_name_like(form)):
+                    found[NameSpan(start, end, name)] = None
+    return list(found)
+
+
+def longest_spans(spans: list[NameSpan], known: Container[str]) -> list[NameSpan]:
+    """The spans with known names that are not part of a longer one."""
+    matching = [span for span in spans if span.name in known]
+    return [span for span in matching if not any(_contains(other, span) for other in matching)]
+
+
+def title_key(title: str) -> str:
+    """The canonical form of a title: without a file extension or a qualifier in parentheses, `-` and `_` as blanks."""
+    stem = _EXTENSION.sub("", title.strip())
+    if stem != title.strip():
+        stem = _FILE_NAME_BLANKS.sub(" ", stem)
+    return normalize_name(_remove_qualifier(stem) or stem)
+
+
+def _remove_qualifier(title: str) -> str:
+    """The title without a last part in parentheses."""
+    start = title.rfind("(")
+    return title[:start].rstrip() if start >= 0 and title.find(")", start) == len(title) - 1 else title
+
+
+def _forms(words: str) -> Iterator[str]:
+    bare = words.strip(_MARKS)
+    yield bare
+    if (stem := _POSSESSIVE.sub("", bare)) != bare:
+        yield stem
+
+
+def is_name_like(word: str) -> bool:
+    """Whether a single word may be a name: it is capitalized or has a digit, and is no function word."""
+    return not word.islower() and any(map(str.isalnum, word)) and word.casefold() not in STOP_WORDS
+
+
+def _contains(outer: NameSpan, inner: NameSpan) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end and outer.end - outer.start > inner.end - inner.start

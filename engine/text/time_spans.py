@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from engine.text.languages.distances import read_count, translate_ago
-from engine.text.overviews.words import GERMAN
+from engine.text.overview_words import GERMAN
 from engine.text.word_lists import index_words, split_phrases, word_set
 
 if TYPE_CHECKING:

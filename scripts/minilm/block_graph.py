@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto, helper
 
-from engine.llm.e5.graph import HIDDEN_SIZE, INNER_SIZE, LAYERS, POSITIONS, TABLE
+from engine.llm.e5.embedder import HIDDEN_SIZE, INNER_SIZE, LAYERS, POSITIONS, TABLE
 from engine.llm.e5.weights import BLOCK, WEIGHTS_FILE
 from scripts.minilm.onnx_graph import (
     EPSILON,

@@ -10,7 +10,7 @@ import pytest
 from bot.capabilities.requests import ImportHistory
 from bot.capabilities.results import HistoryImportResult
 from bot.capabilities.run import run
-from bot.ingest.sync.import_target import NO_READERS, NOT_CLOSED, WAS_CLOSED
+from bot.ingest.sync.history_import import NO_READERS, NOT_CLOSED, WAS_CLOSED
 from tests.acceptance.test_verified_answers import AGAIN, ask_publicly
 from tests.support.exports import MattermostExportFiles, mattermost_post
 from tests.support.town.live_bot import LiveBot, password

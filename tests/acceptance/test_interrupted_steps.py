@@ -15,12 +15,11 @@ from engine import Engine
 from engine.data_dir import DataDir
 from engine.errors import DiskError
 from engine.options import EngineOptions
-from engine.scheduling.batch_gate import NextStep
+from engine.scheduling.foreground import NextStep
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.profiles import Profiles
 from engine.storage.ledger.records import SpaceTurn
-from engine.storage.ledger.work.claims import Claims
-from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.claims import Claims, StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engine_fixture import HERE, doc, fetch_rows, open_engine, open_memory_engine

@@ -21,8 +21,8 @@ from engine.errors import InvalidQuestion, PeopleNotKept
 from engine.models import Document, Passage
 from engine.options import EngineOptions
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.content import facts, people_removal
-from engine.text.message_line import render_message_line
+from engine.storage.ledger.content import facts, readings
+from engine.text.cleanup import render_message_line
 from tests.support.engine_fixture import HERE, export_state, is_clean, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.kills import KILLED, NEVER, run_until_killed
@@ -123,7 +123,7 @@ async def remove_one_and_die(home: Path) -> None:
 async def test_a_removal_that_was_killed_goes_on_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people_removal, "BATCH", 1)
+    monkeypatch.setattr(readings, "BATCH", 1)
     async with opened(tmp_path, ()) as engine:
         for number in range(3):
             await engine.documents.add(replace(conversation(), key=f"talk {number}", room=f"room {number}"))

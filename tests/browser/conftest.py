@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
-from adapters.web.pages.assets import are_built
+from adapters.web.pages.shell import are_built
 from tests.support.patience import PATIENCE
 from tests.support.site import HERE, Site, open_site
 

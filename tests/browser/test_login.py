@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Browser, expect
 
-from adapters.web.oauth.options import LoginOptions
+from adapters.web.oauth import LoginOptions
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
 from engine.clock import SYSTEM_CLOCK

@@ -20,7 +20,7 @@ from playwright.async_api import Browser, BrowserContext, Response, expect
 
 from adapters.mcp.resources import document_uri
 from adapters.web.app import build_app
-from adapters.web.oauth.options import LoginOptions
+from adapters.web.oauth import LoginOptions
 from bot.rpc.service import LocalService
 from bot.server import build_deps
 from tests.browser.calls import API_CALLS, MCP_CALLS, PAGE_CALLS, SECRETS, SHARED_NAME, WHAT, Call, list_operations

@@ -16,7 +16,7 @@ from psycopg_pool import AsyncConnectionPool
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import EmbedderMismatch, StoreError
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.vectors import pgvector, pgvector_plan, pgvector_statements, pgvector_tables
+from engine.storage.vectors import pgvector, pgvector_statements, pgvector_tables
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.pgvector import PostgresVectors
 
@@ -38,8 +38,8 @@ async def open_store(
 def small_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table of 1,000 rows gets an index, and 300 matching rows are searched with it."""
     monkeypatch.setattr(pgvector_tables, "INDEX_ABOVE", 1_000)
-    monkeypatch.setattr(pgvector_plan, "MIN_EXACT_ROWS", 300)
-    monkeypatch.setattr(pgvector_plan, "EXACT_ROW_FACTOR", 10)
+    monkeypatch.setattr(pgvector_statements, "MIN_EXACT_ROWS", 300)
+    monkeypatch.setattr(pgvector_statements, "EXACT_ROW_FACTOR", 10)
 
 
 def random_units(count: int, seed: int = 0) -> np.ndarray:

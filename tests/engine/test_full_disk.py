@@ -16,7 +16,7 @@ from engine.models import Passage, Question
 from engine.options import EngineOptions
 from engine.storage.disk import Disk
 from engine.storage.journal import MANIFEST, READY
-from engine.storage.sqlite.connection import run_transaction
+from engine.storage.sqlite.database_file import run_transaction
 from tests.support.engine_fixture import HERE, doc, statuses, wait_until
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage

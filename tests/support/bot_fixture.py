@@ -14,7 +14,7 @@ import pytest
 
 from bot.answers.control.buttons import AnswerButtons
 from bot.answers.corrections import AnswerCorrector
-from bot.answers.request import request_from_command, request_from_message
+from bot.answers.question import request_from_command, request_from_message
 from bot.answers.service import AnswerService
 from bot.bot import Bot
 from bot.capabilities.access.control import AccessControl
@@ -23,7 +23,7 @@ from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms
 from bot.ingest.service import IngestService
 from bot.monitoring.metrics import Metrics
-from bot.permissions.quotas import Quotas
+from bot.permissions.askers import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, QuestionAsked
 from bot.platform.models import Location, Message, Upload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from bot.answers.request import AnswerRequest
+from bot.answers.question import AnswerRequest
 from bot.platform.models import Location, Message
 from bot.store import StoredAnswer
 from engine.models import Source

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from engine.storage.sqlite.structure import read_structure
+from engine.storage.sqlite.schema import read_structure
 
 if TYPE_CHECKING:
     from psycopg import Connection

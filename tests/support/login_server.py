@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from aiohttp import web
 
-from adapters.web.oauth.providers import DiscordLogin, OAuthClient, SlackLogin
+from adapters.web.oauth import DiscordLogin, OAuthClient, SlackLogin
 from engine import Clock
 from engine.clock import SYSTEM_CLOCK
 from tests.support.loopback import listening

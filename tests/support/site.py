@@ -12,14 +12,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from adapters.web.app import build_app
-from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
+from adapters.web.protocol import Server, bind
 from bot.capabilities.access.control import AccessControl
 from bot.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
 from engine.clock import SYSTEM_CLOCK
 from engine.models import Document, Passage, Prompt
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from engine.usage import UsageMeter
 from tests.support import echo_language
 from tests.support.patience import PATIENCE

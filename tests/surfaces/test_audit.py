@@ -12,8 +12,7 @@ import pytest
 
 from bot.capabilities.access.requests import LogIn, RevokeToken
 from bot.capabilities.asking.requests import Search
-from bot.capabilities.maintenance.requests import ListAudit
-from bot.capabilities.maintenance.results import AuditList, AuditRow
+from bot.capabilities.maintenance.requests import AuditList, AuditRow, ListAudit
 from bot.capabilities.management.requests import ChangeChannel
 from bot.capabilities.requests import AtSpace, Authorized
 from bot.capabilities.row import Capability
@@ -21,8 +20,7 @@ from bot.capabilities.run import run
 from bot.capabilities.sources.requests import AddSource
 from bot.capabilities.table import AUDITED, ROWS, find_row
 from bot.store import Subject
-from bot.store.access.audit_chain import AuditEntry
-from bot.store.access.audit_log import AuditFilter
+from bot.store.access.audit_log import AuditEntry, AuditFilter
 from engine.errors import InvalidQuestion
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
-from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.asker import resolve_rooms
 from bot.capabilities.caller import Caller
 from bot.capabilities.row import Capability, Surface
 from bot.capabilities.row import Who as Least

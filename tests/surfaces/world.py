@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from adapters.mcp.server import build_server
 from adapters.web.app import build_app
 from bot.__main__ import app
-from bot.answers.request import request_from_command
+from bot.answers.question import request_from_command
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.requests import AtSpace, Authorized, Envelope, OperationRequest, WithoutLogin
@@ -28,7 +28,7 @@ from bot.capabilities.row import Who as Least
 from bot.capabilities.run import run
 from bot.commands.management.table import perform_management
 from bot.monitoring.report import BotState
-from bot.permissions.quotas import Quotas
+from bot.permissions.askers import Quotas
 from bot.platform.events import QuestionAsked
 from bot.platform.models import Location, Person
 from bot.rpc.service import LocalService

@@ -25,10 +25,10 @@ from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import list_commands
 from bot.i18n import N_, match_locale, use_language
 from bot.platform.events import PRIVATE_WORD, CommandInvoked, QuestionAsked
-from bot.text.filter_options import add_filters
+from bot.text.search_filters import add_filters
 from bot.text.signature import build_parameter, give_signature, list_parameters
 from bot.texts import describe_error
-from bot.texts.search_modes import SEARCH_MODES
+from bot.texts.search_notices import SEARCH_MODES
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from adapters.discord.translate import NAME
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     import discord

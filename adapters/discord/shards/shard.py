@@ -7,12 +7,11 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from adapters.discord.client import DiscordClient
-from adapters.discord.connection_errors import map_connection_errors
-from adapters.discord.gateway import ignore_interactions
+from adapters.discord.gateway import ignore_interactions, map_connection_errors
 from adapters.discord.shards.session_starts import SessionStart
 from adapters.discord.translate import NAME
 from bot.errors import PlatformError
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from adapters.discord.platform import DiscordPlatform

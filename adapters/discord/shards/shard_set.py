@@ -1,27 +1,37 @@
-"""The shards of this process: it takes free ones, gives up what others lack, and follows their number."""
+"""The shards of this process: which it takes and gives up, how many there are, and one platform for all of them."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.discord.connection_errors import MoreShardsRequired
-from adapters.discord.shards.assignment import ShardHoldings
-from adapters.discord.shards.router import ShardRouter
+from adapters.common.router import RoutedCalls
+from adapters.discord.gateway import MoreShardsRequired
+from adapters.discord.replies.render import MAX_PART_LENGTH
+from adapters.discord.replies.reply import EDIT_INTERVAL
+from adapters.discord.settings import TRAITS
 from adapters.discord.shards.session_starts import SessionStarts
 from adapters.discord.shards.shard import SHARD_LEASES, Shard
 from adapters.discord.translate import NAME
-from bot.errors import BadSetting, SetupError
-from engine.scheduling.tasks import cancel_tasks
+from bot.errors import BadSetting, NotConnected, SetupError
+from bot.platform.ports import MessageLimits
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     import discord
 
+    from adapters.discord.platform import DiscordPlatform
     from bot.bot import Bot
+    from bot.platform.models import Location
     from bot.settings import Settings
+
 
 log = structlog.get_logger(__name__)
 
@@ -179,3 +189,67 @@ class ShardSet:
             if shard.number == surplus and not shard.is_given_up:
                 log.info("discord.shard_given_up", shard=shard.name)
                 shard.give_up()
+
+
+@dataclass(frozen=True, slots=True)
+class ShardHoldings:
+    """The shards 0 to `count - 1` as the process `me` sees them: each that is held, and the process that holds it.
+
+    `processes`: the ids of all that take part.
+    """
+
+    me: int
+    count: int
+    processes: frozenset[int]
+    holders: Mapping[int, int]
+
+    @property
+    def free(self) -> list[int]:
+        """The shards that nobody holds."""
+        return [shard for shard in range(self.count) if shard not in self.holders]
+
+    def is_next(self) -> bool:
+        """Whether this process takes the next free shard: it has the fewest, and of several such the lowest id."""
+        held = self._count_held()
+        return min(held, key=lambda process: (held[process], process)) == self.me
+
+    def find_surplus(self) -> int | None:
+        """A shard to give up: this process has the most, and two more than another. Nothing is while one is free."""
+        held = self._count_held()
+        richest = max(held, key=lambda process: (held[process], process))
+        if self.free or richest != self.me or held[self.me] - min(held.values()) <= 1:
+            return None
+        return max(shard for shard, process in self.holders.items() if process == self.me)
+
+    def with_mine(self, shard: int) -> ShardHoldings:
+        """The holdings once this process has one more shard."""
+        return ShardHoldings(self.me, self.count, self.processes, {**self.holders, shard: self.me})
+
+    def _count_held(self) -> Mapping[int, int]:
+        counts = Counter(self.holders.values())
+        return {process: counts[process] for process in self.processes | {self.me}}
+
+
+class ShardRouter(RoutedCalls):
+    """The servers of some shards. A call for another one raises NotConnected: its members and channels are unknown."""
+
+    name = NAME
+    traits = TRAITS
+    limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL)
+    listable_workspaces: Collection[str] = ()  # look-ups are free: the library caches all channels
+
+    def __init__(self, shards: Collection[Shard]) -> None:
+        self.shards = shards
+
+    def get_workspace(self, workspace: str) -> DiscordPlatform:
+        for shard in sorted(self.shards, key=lambda each: each.is_given_up):
+            if shard.contains(workspace) and (found := shard.platform) is not None:
+                return found
+        raise NotConnected("There is no connection for this server here.")
+
+    def serves(self, workspace: str) -> bool:
+        """Whether this process handles the events of a server, or those outside of servers."""
+        return any(shard.is_serving and shard.contains(workspace) for shard in self.shards)
+
+    def forget_cached(self, location: Location) -> None:
+        """Do nothing: the connection of this process reports every change."""

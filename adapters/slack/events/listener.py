@@ -18,7 +18,7 @@ from adapters.slack.replies.forms import FormOrigin, build_view
 from bot.platform.events import ButtonPressed, ChannelRemoved, CommandInvoked, FormSubmitted, VisibilityChanged
 from bot.platform.models import Location
 from engine.errors import EngineError
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Mapping

@@ -12,8 +12,7 @@ from adapters.slack.context import NAME
 from adapters.slack.install.withheld import WithheldWorkspaces
 from bot.errors import PlatformError, SetupError
 from bot.platform.events import WorkspaceLeft
-from engine.scheduling.supervisor import backoff_seconds
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import backoff_seconds, cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

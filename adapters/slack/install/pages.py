@@ -20,7 +20,7 @@ from slack_bolt.response import BoltResponse
 
 from adapters.slack.errors import SLACK_ERRORS, error_code
 from adapters.slack.install.withheld import OTHERS, OWN, Ownership
-from bot.listeners.addresses import to_share_key
+from bot.listeners.admission import to_share_key
 from bot.listeners.attempts import Attempts
 from engine.errors import EngineError
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.install.store import InstallationStore, StateStore
     from adapters.slack.settings import SlackSettings
-    from bot.listeners.addresses import TrustedProxies
+    from bot.listeners.admission import TrustedProxies
     from engine import Clock
 
 log = structlog.get_logger(__name__)

@@ -1,4 +1,4 @@
-"""Stream an answer into the thread of its question, and complete it at the end."""
+"""Stream an answer into the thread of its question, show its status meanwhile, and complete it at the end."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from adapters.slack.replies.answer_messages import AnswerMessages
 from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.recovery import answer_metadata
 from adapters.slack.replies.sender import OutgoingMessage
-from adapters.slack.replies.status import ThreadStatus
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from slack_sdk.web.async_client import AsyncWebClient
+
     from adapters.slack.context import SlackContext
     from bot.platform.models import AnswerFooter
     from bot.platform.ports import ReplyTarget
+    from engine import Clock
+
 
 log = structlog.get_logger(__name__)
 
 TICK_SECONDS = 1.0  # seconds between two keepalive checks
 ABANDONED_AFTER = 1800.0  # seconds after the last call of the bot
+REFRESH_SECONDS = 90.0  # Slack removes a status after two minutes
+EYES_REACTION = "eyes"
 
 
 class ThreadReply:
@@ -155,3 +160,61 @@ class ThreadReply:
             self._keepalive_task.cancel()
             self._keepalive_task = None
         await self._status.clear(is_visible=self._rewrites)
+
+
+class ThreadStatus:
+    """The status of one answer."""
+
+    def __init__(self, client: AsyncWebClient, target: ReplyTarget, clock: Clock) -> None:
+        self._client = client
+        self._target = target
+        self._clock = clock
+        self._shown_at = 0.0
+        self._has_eyes = False
+        self.words = ""
+
+    async def show(self, words: str) -> None:
+        """Show words as the status of the thread, or a reaction where Slack takes no status."""
+        self.words, self._shown_at = words, self._clock.monotonic()
+        if self._has_eyes or not (self._target.location.thread or self._target.message):
+            return
+        try:
+            await self._set(words)
+        except SLACK_ERRORS as error:
+            log.info("slack.status_set_failed", error=error_code(error))
+            await self._show_eyes()
+
+    async def refresh(self) -> None:
+        """Show the status again before Slack removes it."""
+        if self.words and self._clock.monotonic() - self._shown_at >= REFRESH_SECONDS:
+            await self.show(self.words)
+
+    async def clear(self, *, is_visible: bool) -> None:
+        """Remove the status. A new message already removed it, unless `is_visible`."""
+        if self._has_eyes:
+            self._has_eyes = False
+            await self._react(add=False)
+        elif is_visible and self.words:
+            try:
+                await self._set("")
+            except SLACK_ERRORS as error:
+                log.info("slack.status_clear_failed", error=error_code(error))
+
+    async def _set(self, words: str) -> None:
+        await self._client.assistant_threads_setStatus(
+            channel_id=self._target.location.channel,
+            thread_ts=self._target.location.thread or self._target.message,
+            status=words,
+        )
+
+    async def _show_eyes(self) -> None:
+        if self._target.message:
+            self._has_eyes = True
+            await self._react(add=True)
+
+    async def _react(self, *, add: bool) -> None:
+        call = self._client.reactions_add if add else self._client.reactions_remove
+        try:
+            await call(channel=self._target.location.channel, name=EYES_REACTION, timestamp=self._target.message)
+        except SLACK_ERRORS as error:
+            log.info("slack.status_reaction_failed", error=error_code(error))

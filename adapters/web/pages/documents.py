@@ -15,12 +15,10 @@ from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from adapters.web.routes.documents import build_download, list_upload_events
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
-from bot.capabilities.documents.requests import GetDocument
-from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.documents.requests import DocumentResult, GetDocument
 from bot.capabilities.erasure.erasing import say_receipt
-from bot.capabilities.maintenance.results import MyData
-from bot.capabilities.readers.requests import FindReaders
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.maintenance.requests import MyData
+from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, ListedStatus, RememberMe
 from bot.capabilities.results import Completed, DocumentList, Erased, ErasureRehearsal, Forgotten
 from bot.texts.overviews.readers import describe_own_readers

@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 
-from adapters.web.pages.guard import is_api_path
-from adapters.web.pages.session import get_page_access, get_viewer
+from adapters.web.pages.session import get_page_access, get_viewer, is_api_path
 from adapters.web.pages.shell import render_part, render_shell
 from adapters.web.problems import to_response
 from engine.errors import EngineError

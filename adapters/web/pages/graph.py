@@ -20,8 +20,15 @@ from adapters.web.routes.graph_models import (
     SubgraphBody,
     SubgraphParameters,
 )
-from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
-from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
+from bot.capabilities.graph.requests import (
+    CorrectionList,
+    EntityList,
+    GetProvenance,
+    ListCorrections,
+    ProvenanceResult,
+    SearchEntities,
+    SubgraphResult,
+)
 from bot.capabilities.results import Corrected
 from bot.errors import InvalidToken, NotAllowed
 

@@ -11,8 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from adapters.web.operations import check_token
 from adapters.web.operations import log_out as revoke_login
-from adapters.web.pages.guard import to_local_path
-from adapters.web.pages.session import delete_cookie, get_address, get_cookie, set_cookie
+from adapters.web.pages.session import delete_cookie, get_address, get_cookie, set_cookie, to_local_path
 from adapters.web.pages.shell import render_shell
 from bot.errors import InvalidToken, TooManyRequests
 from bot.listeners.attempts import Attempts
@@ -21,7 +20,7 @@ from engine.errors import DocumentTooLarge, EngineError
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from adapters.web.oauth.options import LoginOptions
+    from adapters.web.oauth import LoginOptions
     from engine import Clock
 
 router = APIRouter(include_in_schema=False)

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
-from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_attempt
+from adapters.web.oauth import decode_attempt, encode_attempt, start_attempt
 from adapters.web.operations import log_in
-from adapters.web.pages.guard import to_local_path
 from adapters.web.pages.login import keep_login, render_login
 from adapters.web.pages.session import (
     delete_attempt_cookie,
@@ -19,12 +18,12 @@ from adapters.web.pages.session import (
     get_attempt_cookie,
     get_cookie,
     set_attempt_cookie,
+    to_local_path,
 )
 from bot.errors import NotAllowed, PlatformError
 
 if TYPE_CHECKING:
-    from adapters.web.oauth.attempt import LoginAttempt
-    from adapters.web.oauth.options import LoginOptions
+    from adapters.web.oauth import LoginAttempt, LoginOptions
     from adapters.web.pages.login import FailedLogins
 
 log = structlog.get_logger(__name__)

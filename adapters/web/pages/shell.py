@@ -1,28 +1,38 @@
-"""Render templates: the shell around every page, and parts of pages."""
+"""Render templates: the shell around every page with its built files, and parts of pages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
 
 from adapters.common.shown_text import clean_prose
-from adapters.web.pages.assets import are_built, get_asset_url
 from adapters.web.pages.session import get_viewer
 from bot.errors import NotPermitted
-from bot.text.excerpts import strip_heading
-from bot.text.markdown import is_web_link
+from bot.text.markdown import is_web_link, strip_heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fastapi import Request
+    from starlette.responses import Response
+    from starlette.types import Scope
 
     from adapters.web.operations import Access
     from adapters.web.pages.session import Viewer
 
+
+FOLDER = Path(__file__).parents[1] / "static"
+PREFIX = "/static"
+IMMUTABLE = "public, max-age=31536000, immutable"
+HASHED_FOLDER = "chunks/"  # the names of the files in it contain a hash of their content
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -36,6 +46,36 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+
+
+class Assets(StaticFiles):
+    """The built files; what an address with a version leads to never changes."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=FOLDER, check_dir=False)
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """A file, with how long browsers may keep it."""
+        if not FOLDER.is_dir():
+            raise HTTPException(404)
+        response = await super().get_response(path, scope)
+        is_versioned = scope["query_string"].startswith(b"v=") or path.startswith(HASHED_FOLDER)
+        response.headers["cache-control"] = IMMUTABLE if is_versioned else "no-cache"
+        return response
+
+
+def are_built() -> bool:
+    """Whether the files were built."""
+    return (FOLDER / "styles.css").exists()
+
+
+@cache
+def get_asset_url(name: str) -> str:
+    """The address of a built file, which changes with its content; without a version if it was not built."""
+    path = FOLDER / name
+    if not path.exists():
+        return f"{PREFIX}/{name}"
+    return f"{PREFIX}/{name}?v={sha256(path.read_bytes()).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True, slots=True)

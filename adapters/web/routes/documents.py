@@ -20,8 +20,7 @@ from adapters.web.operations import get_result, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import FIELD, add_upload
-from bot.capabilities.documents.requests import GetDocument
-from bot.capabilities.documents.results import DocumentResult, UploadResult
+from bot.capabilities.documents.requests import DocumentResult, GetDocument, UploadResult
 from bot.capabilities.ingest.progress_text import RemainingTime, describe_progress, describe_time
 from bot.capabilities.requests import ExportMyData, Forget, ListDocuments, ListedStatus
 from bot.capabilities.results import (

@@ -9,21 +9,30 @@ from fastapi import APIRouter, Path, Query, Request
 from adapters.web.models import MAX_NAME_LENGTH, EntityBody
 from adapters.web.operations import get_result
 from adapters.web.routes.documents import Offset  # noqa: TC001  - read at run time
-from adapters.web.routes.fact_models import DuplicatesBody, FactAddedBody, FactBody
 from adapters.web.routes.graph_models import (
     MAX_ENTITIES,
     CorrectedBody,
     CorrectionBody,
     CorrectionsBody,
+    DuplicatesBody,
     EntitiesBody,
+    FactAddedBody,
+    FactBody,
     NameQuery,
     ProvenanceBody,
     SubgraphBody,
     SubgraphParameters,
 )
 from adapters.web.security import Token  # noqa: TC001  - read at run time
-from bot.capabilities.graph.requests import GetProvenance, ListCorrections, SearchEntities
-from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
+from bot.capabilities.graph.requests import (
+    CorrectionList,
+    EntityList,
+    GetProvenance,
+    ListCorrections,
+    ProvenanceResult,
+    SearchEntities,
+    SubgraphResult,
+)
 from bot.capabilities.requests import MAX_RELATIONS, FindDuplicates, GetEntity
 from bot.capabilities.results import Corrected, DuplicatesResult, EntityResult, FactAdded
 

@@ -1,4 +1,4 @@
-"""Bodies of requests and responses about the graph."""
+"""Bodies of requests and responses about the graph and the facts behind it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Query
-from pydantic import AliasChoices, BaseModel, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field, StringConstraints, model_validator
 
 from adapters.common.shown_text import Line, Prose, Record
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from bot.capabilities.graph.requests import MAX_NEIGHBORS, GetSubgraph
-from bot.capabilities.requests import Hide, Merge, Separate, SetDescription, Split, UndoCorrection
+from bot.capabilities.requests import AddFact, Hide, Merge, Separate, SetDescription, Split, UndoCorrection
 from engine import CorrectionChange, ManualCorrection
 
 if TYPE_CHECKING:
     from bot.capabilities.results import Corrected
+
 
 MAX_DESCRIPTION_LENGTH = 5000
 MAX_RECORD_LENGTH = 200_000  # of a text of a correction, which may have been made elsewhere
 MAX_ENTITIES = 200
 OptionalName = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
 NameQuery = Annotated[str, Query(min_length=1, max_length=MAX_NAME_LENGTH)]
+Excerpts = Annotated[list[Prose], AfterValidator(lambda excerpts: list(filter(None, excerpts)))]
 
 
 class SubgraphParameters(Body):
@@ -214,3 +216,72 @@ class CorrectionsBody(Record):
     spaces: list[str]
     corrections: list[CorrectionItem]
     has_more: bool = False
+
+
+class FactBody(Body):
+    """A fact about an entity, or about its relation to `other`.
+
+    `channel`: the id of the channel to which a person adds it; the token of a space adds it there.
+    """
+
+    name: Name
+    description: Annotated[
+        str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION_LENGTH, strip_whitespace=True)
+    ]
+    other: OptionalName = ""
+    type: OptionalName = "other"
+    keywords: OptionalName = ""
+    channel: Annotated[str, Field(max_length=MAX_NAME_LENGTH)] = ""
+
+    def to_request(self) -> AddFact:
+        """The request of the fact."""
+        return AddFact(self.name, self.description, self.other, self.type, self.keywords, self.channel)
+
+
+class FactAddedBody(BaseModel):
+    """The fact is added. `document`: the key that forgets it."""
+
+    message: str
+    document: str
+
+
+class DuplicateItem(Record):
+    """Two names that may mean the same entity, with the evidence.
+
+    `score`: the estimated probability. `reason`: why they were joined automatically. `shared`: names to which both are
+    related. `excerpts`: a text that mentions each.
+    """
+
+    name: Line
+    other: Line
+    score: float
+    reason: str
+    shared: list[Line]
+    excerpts: Excerpts
+
+
+class SenseItem(Record):
+    """One of the things that a name may mean: its type, the number of documents that give it, and a text."""
+
+    type: Line
+    sources: int
+    excerpt: Prose
+
+
+class HomonymItem(Record):
+    """A name that may mean two things, which "split" tells apart."""
+
+    name: Line
+    senses: list[SenseItem]
+
+
+class DuplicatesBody(Record):
+    """Suggested pairs, the most likely first, automatic joins, and how many entities are not compared yet.
+
+    `homonyms`: names that may mean two things.
+    """
+
+    suggested: list[DuplicateItem]
+    joined: list[DuplicateItem]
+    homonyms: list[HomonymItem]
+    uncompared: int

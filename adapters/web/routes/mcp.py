@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.datastructures import Headers
 
 from adapters.web.admission import FOREIGN
-from adapters.web.pages.guard import is_loopback_host, names_host
+from adapters.web.pages.session import is_loopback_host, names_host
 from adapters.web.problems import Problem, to_response
-from bot.listeners.addresses import bracket_host, is_proxied
+from bot.listeners.admission import bracket_host, is_proxied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ class McpEndpoint:
     async def _load(self) -> Any:
         async with self._lock:
             if self._app is None:
-                module: Any = await asyncio.to_thread(importlib.import_module, "adapters.mcp.endpoint")
+                module: Any = await asyncio.to_thread(importlib.import_module, "adapters.mcp.server")
                 self._app = module.Endpoint(self._service, self._clock)
             return self._app
 

@@ -12,7 +12,7 @@ from adapters.web.models import AnswerBody, ContextBody, EntityItem, QueryBody, 
 from adapters.web.operations import get_result, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
-from bot.capabilities.access.notices import list_context_notices, list_end_notices
+from bot.capabilities.access.hints import list_context_notices, list_end_notices
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.web.pages.guard import is_loopback_host
+from adapters.web.pages.session import is_loopback_host
 from bot.errors import BadSetting
-from bot.listeners.addresses import bracket_host
-from engine.scheduling.tasks import child_task
+from bot.listeners.admission import bracket_host
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +30,10 @@ async def set_up(draft: SetupDraft, stop: asyncio.Event, *, clock: Clock, announ
 
     Raises BadSetting for an address that others can reach, and PortInUse.
     """
-    from adapters.web.listener import bind, build_server, describe_address  # noqa: PLC0415  - takes a second
+    from adapters.web.protocol import bind, build_server, describe_address  # noqa: PLC0415  - takes a second
     from adapters.web.setup.app import build_setup_app  # noqa: PLC0415  - as above
     from adapters.web.setup.session import SetupSession  # noqa: PLC0415  - as above
-    from bot.listeners.addresses import TrustedProxies  # noqa: PLC0415  - as above
+    from bot.listeners.admission import TrustedProxies  # noqa: PLC0415  - as above
     from bot.setup.state import SetupState  # noqa: PLC0415  - as above
 
     check_place(draft.present)

@@ -10,9 +10,8 @@ from starlette.datastructures import Headers, MutableHeaders
 
 from adapters.web import problems
 from adapters.web.admission import FOREIGN
-from adapters.web.pages import assets
-from adapters.web.pages.guard import SAFE_METHODS, is_api_path, is_local_browser, is_same_origin
-from adapters.web.pages.session import PageOptions
+from adapters.web.pages import shell
+from adapters.web.pages.session import SAFE_METHODS, PageOptions, is_api_path, is_local_browser, is_same_origin
 from adapters.web.pages.shell import render_shell
 from adapters.web.problems import Problem, to_response
 from adapters.web.security import SecurityHeaders
@@ -77,7 +76,7 @@ def build_setup_app(state: SetupState, session: SetupSession) -> FastAPI:
     problems.register(app, _respond)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Guard)
-    app.mount(assets.PREFIX, assets.Assets())
+    app.mount(shell.PREFIX, shell.Assets())
     app.include_router(routes.router)
     return app
 

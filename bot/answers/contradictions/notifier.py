@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.answers.contradictions.audience import ContradictionAudience
-from bot.answers.contradictions.finding import find_in_scope
+from bot.answers.contradictions.finding import ContradictionAudience, find_in_scope
 from bot.answers.contradictions.telling import ContradictionTeller
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, SetupError, WorkspaceGone
 from bot.platform.models import Location

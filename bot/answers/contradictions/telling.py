@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.answers.contradictions import words
-from bot.answers.contradictions.audience import ContradictionAudience
-from bot.answers.contradictions.finding import build_id, describe_known, key_of, list_rooms
+from bot.answers.contradictions.finding import ContradictionAudience, build_id, describe_known, key_of, list_rooms
 from bot.answers.footer import build_answer_source
 from bot.answers.watches.unasked import UnaskedAnswers
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable, SetupError

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
-from bot.answers.control.audit_events import DOOR, describe_sharing, find_place
 from bot.answers.control.sources import describe_sources
 from bot.answers.control.stops import StopRequests
+from bot.answers.draft import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
 from bot.answers.footer import link_citations, source_urls
-from bot.answers.renewal.merging import result_of
-from bot.answers.request import shared_answer_id
-from bot.answers.review.experts import ExpertRequests
-from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
-from bot.answers.review.rights import check_room, is_manager
+from bot.answers.question import shared_answer_id
+from bot.answers.renewal.renewer import result_of
+from bot.answers.review.rights import ExpertRequests, check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
 from bot.answers.review.votes import record_vote
+from bot.answers.service import DOOR, describe_sharing, find_place
 from bot.audit import Change, recording
 from bot.errors import NotAllowed, PermissionDenied
 from bot.i18n import gettext, use_language
@@ -29,7 +28,7 @@ from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
 from bot.store import Subject
-from bot.store.access.audit_chain import AuditEvent
+from bot.store.access.audit_log import AuditEvent
 from bot.text import splitting
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.request import AnswerRequest, request_from_message
+from bot.answers.question import AnswerRequest, request_from_message
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.platform.events import QuestionAsked

@@ -11,13 +11,13 @@ from bot.i18n import gettext
 from bot.platform.models import Button
 from bot.texts import control as control_texts
 from engine.errors import StoreError
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any
 
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.context import BotContext
     from bot.platform.models import Location
 

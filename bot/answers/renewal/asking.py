@@ -10,8 +10,7 @@ import structlog
 
 from bot.answers.attachments import Attachments
 from bot.answers.delivery import StreamingReply
-from bot.answers.question import find_language, resolve_request_scope
-from bot.answers.request import request_from_message
+from bot.answers.question import find_language, request_from_message, resolve_request_scope
 from bot.answers.writer import AnswerWriter
 from bot.errors import PlatformError
 from bot.i18n import use_language
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.answers.draft import AnswerDraft
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.answers.service import AnswerService
     from bot.context import BotContext
     from bot.platform.models import AnswerFooter

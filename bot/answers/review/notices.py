@@ -1,4 +1,4 @@
-"""Tell those who verified an answer, once, that a source of it changed."""
+"""Tell those who verified an answer, once, that a source of it changed; what takes the place of what was removed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from bot import texts
 from bot.answers.review.rights import check_room
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
-from bot.i18n import use_language
+from bot.i18n import N_, gettext, use_language
 from bot.platform.models import Card
+from bot.store.models import CONTRADICTION_PREFIX, REPORT_PREFIX
 from bot.texts import review as review_texts
 
 if TYPE_CHECKING:
     from bot.context import BotContext
+    from bot.platform.traits import PlatformTraits
     from bot.store import VerifiedAnswer
+
 
 log = structlog.get_logger(__name__)
 
 BATCH_SIZE = 20  # notices at once
+QUOTE_REMOVED = N_("What this quoted was removed or changed. {command} shows what is current.")
+COMMANDS = {REPORT_PREFIX: "report", CONTRADICTION_PREFIX: "contradictions"}
 
 
 class WithdrawalNotices:
@@ -54,3 +60,11 @@ class WithdrawalNotices:
         with use_language(await self._context.find_person_language(location, person)):
             card = Card(review_texts.format_withdrawal(verified.verified_at, link))
         await platform.post(direct, card)
+
+
+def describe_removal(answer: str, traits: PlatformTraits) -> str:
+    """The sentence for an answer with this id: whoever asked may ask again; a report has a command."""
+    for prefix, command in COMMANDS.items():
+        if answer.startswith(prefix):
+            return gettext(QUOTE_REMOVED).format(command=f"`{traits.format_command(command)}`")
+    return gettext(texts.SOURCE_REMOVED)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.request import request_from_command
+from bot.answers.question import request_from_command
 from bot.answers.review.rights import can_read_room
 from bot.i18n import gettext
 from bot.permissions.provenance import can_read, provenance_of_answer
@@ -17,7 +17,7 @@ from bot.texts import control as control_texts
 from bot.texts import suggestions as suggestion_texts
 
 if TYPE_CHECKING:
-    from bot.answers.request import AnswerRequest
+    from bot.answers.question import AnswerRequest
     from bot.answers.service import AnswerService
     from bot.context import BotContext
     from bot.platform.events import ButtonPressed

@@ -16,8 +16,7 @@ from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Button
 from bot.store import AnswerResult, StoredAnswer
 from bot.store.models import passage_key
-from bot.text.excerpts import strip_speaker
-from bot.text.markdown import escape_markdown
+from bot.text.markdown import escape_markdown, strip_speaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.answers.footer import link_citations, source_urls
-from bot.answers.review.removals import describe_removal
+from bot.answers.review.notices import describe_removal
 from bot.platform.ports import ReplyTarget
 from bot.store import StoredAnswer
 from bot.text import splitting

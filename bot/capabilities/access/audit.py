@@ -13,8 +13,8 @@ import structlog
 
 from bot.audit import UNKNOWN, Change, ChangeRecord, clean_id, describe_sources, hide_person, is_personal, recording
 from bot.capabilities.access import requests as tokens
-from bot.capabilities.access.token_text import find_token_id
-from bot.capabilities.documents.results import UploadResult
+from bot.capabilities.access.tokens import find_token_id
+from bot.capabilities.documents.requests import UploadResult
 from bot.capabilities.management import requests as management
 from bot.capabilities.results import (
     Corrected,
@@ -29,13 +29,13 @@ from bot.capabilities.results import (
 from bot.ingest.sources.places import OPEN
 from bot.platform.models import Location
 from bot.store import Subject
-from bot.store.access.audit_chain import NOBODY, OWNER, AuditEvent
+from bot.store.access.audit_log import NOBODY, OWNER, AuditEvent
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from bot.capabilities.access.question_record import QuestionRecord
+    from bot.capabilities.access.reading import QuestionRecord
     from bot.capabilities.caller import Caller
     from bot.capabilities.deps import Deps
     from bot.capabilities.row import Capability

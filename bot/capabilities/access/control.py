@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.capabilities.access.token_text import generate_token, matches, parse_token
+from bot.capabilities.access.tokens import generate_token, matches, parse_token
 from bot.errors import (
     InvalidToken,
     NotConnected,
@@ -17,10 +17,10 @@ from bot.errors import (
     PlatformUnavailable,
     TooManyRequests,
 )
+from bot.permissions.askers import Quotas
 from bot.permissions.audience import EMPTY_SET, ResolvedScope
 from bot.permissions.managers import is_workspace_manager, list_correctable
 from bot.permissions.provenance import Provenance, can_read
-from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
 from bot.store import AccessToken, Subject
 from engine import Scope

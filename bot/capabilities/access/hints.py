@@ -1,4 +1,4 @@
-"""What callers are told who do not run the bot: no paths of its machine, no commands there, nothing of its models."""
+"""What callers are told who do not run the bot: no paths or commands there, what is left out, and who verified it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bot import texts
 from bot.capabilities.asking.queries import NO_DOCUMENTS_HINT
 from bot.capabilities.documents.lookup import FILE_LINK, UNKNOWN_DOCUMENT_HINT, public_key
-from bot.capabilities.documents.results import DocumentResult, UploadResult
+from bot.capabilities.documents.requests import DocumentResult, UploadResult
 from bot.capabilities.results import DocumentList, StatusResult
 from bot.i18n import gettext
+from bot.text.times.as_of import describe_as_of
 from engine import ManualCorrection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import date
 
     from bot.capabilities.caller import Caller
-    from bot.capabilities.results import OperationResult
+    from bot.capabilities.results import AnswerEnd, ContextResult, OperationResult
     from engine import DocumentInfo, IndexProblem
     from engine.errors import EngineError
 
@@ -29,6 +31,7 @@ INSTEAD: Mapping[str, str] = {
     NO_DOCUMENTS_HINT: "Upload a file, or invite the bot to a channel that you can read. Then ask again.",
     UNKNOWN_DOCUMENT_HINT: "The list of documents has their keys and titles.",
 }
+UNDATED_NOTICE = "Documents without a date are excluded from this period."
 
 
 def word_hint(hint: str) -> str:
@@ -135,3 +138,36 @@ def _hide_text(text: str, name: str) -> str:
     if name in KEY_FIELDS:
         return public_key(text)
     return strip_folders(text) if name in MESSAGE_FIELDS else text
+
+
+def list_end_notices(end: AnswerEnd) -> list[str]:
+    """Who verified an answer, and what it leaves out."""
+    return [
+        *list_as_of_notices(end.as_of),
+        *([end.verified] if end.verified else []),
+        *_list_gap_notices(end.gap),
+        *([UNDATED_NOTICE] if end.undated else []),
+        *texts.list_span_notices(truncated=end.truncated, since=end.since),
+        *([gettext(texts.REBUILDING)] if end.rebuilding else []),
+        *texts.list_helper_notices(end.failed_helpers),
+    ]
+
+
+def list_context_notices(result: ContextResult) -> list[str]:
+    """What a retrieved context leaves out."""
+    return [
+        *list_as_of_notices(result.context.as_of),
+        *_list_gap_notices(result.gap),
+        *([UNDATED_NOTICE] if result.context.undated else []),
+        *([gettext(texts.REBUILDING)] if result.context.rebuilding else []),
+        *texts.list_helper_notices(result.context.failed_helpers),
+    ]
+
+
+def list_as_of_notices(day: date | None) -> list[str]:
+    """The day as of which an answer is given, if it is not now."""
+    return [describe_as_of(day)] if day is not None else []
+
+
+def _list_gap_notices(gap: str) -> list[str]:
+    return [gettext(texts.GAP_NOTICES[gap])] if gap else []

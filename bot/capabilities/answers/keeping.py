@@ -7,10 +7,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from bot.answers.attribution import find_graph_keys
 from bot.answers.draft import AnswerDraft, AskedQuestion, FoundEvidence, WrittenText
+from bot.answers.footer import find_graph_keys
 from bot.answers.history import History
-from bot.answers.request import AnswerRequest
+from bot.answers.question import AnswerRequest
 from bot.capabilities.access.control import locate_subject
 from bot.capabilities.answers.lookup import is_own
 from bot.capabilities.results import AnswerBegun, AnswerDelta, AnswerEnd, DrawsOn

@@ -1,11 +1,14 @@
-"""Requests about answers."""
+"""Requests about answers, and their results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Annotated, Literal
 
 from pydantic import Field
+
+from engine import Source  # noqa: TC001  - as above
 
 AnswerId = Annotated[str, Field(min_length=1, max_length=100)]
 MAX_COMMENT_LENGTH = 500  # characters
@@ -48,3 +51,42 @@ class GetSharedAnswer:
 
 
 AnswerRequest = RateAnswer | ShareAnswer | UnshareAnswer | ListSharedAnswers | GetSharedAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerShared:
+    """An answer is shared under an id."""
+
+    share: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAnswer:
+    """A shared answer with excerpts of its sources. `answer`: its id, for whoever shared it; empty for others."""
+
+    question: str
+    text: str
+    sources: tuple[Source, ...]
+    name: str
+    time: datetime
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLink:
+    """A link to an answer of the caller."""
+
+    share: str
+    answer: str
+    question: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SharedList:
+    """The links of the caller, the newest first."""
+
+    links: tuple[SharedLink, ...]
+
+
+AnswerResults = AnswerShared | SharedAnswer | SharedList

@@ -10,8 +10,8 @@ from bot import texts
 from bot.answers.review.verification import source_keys_of
 from bot.capabilities.access.control import locate_subject
 from bot.capabilities.answers.lookup import find_own_answer, is_own
-from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
-from bot.capabilities.asking.verified import to_source
+from bot.capabilities.answers.requests import AnswerShared, SharedAnswer, SharedLink, SharedList
+from bot.capabilities.asking.queries import to_source
 from bot.capabilities.results import Completed
 from bot.errors import PlatformError
 from bot.i18n import gettext

@@ -1,17 +1,24 @@
-"""Operations that read: answer a question, or return its context or prompt; status, documents and entities."""
+"""Operations that read: the answer to a question, a verified one first, its context or prompt; status and documents."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bot.answers.review.lookup import VerifiedLookup, provenance_of
 from bot.capabilities.answers.keeping import keep_answer
 from bot.capabilities.answers.renewals import count_renewals
-from bot.capabilities.asking.asker import build_filter_lookup, find_name, find_zone
-from bot.capabilities.asking.channels import list_channel_names, require_named_rooms, resolve_all, resolve_rooms
-from bot.capabilities.asking.verified import find_verified
+from bot.capabilities.asking.asker import (
+    build_filter_lookup,
+    find_name,
+    find_zone,
+    list_channel_names,
+    require_named_rooms,
+    resolve_all,
+    resolve_rooms,
+)
 from bot.capabilities.documents.listing import select_documents, wants_unread
 from bot.capabilities.documents.lookup import resolve_documents
 from bot.capabilities.documents.unread import count_unread, list_unread
@@ -30,6 +37,7 @@ from bot.capabilities.results import (
     StatusResult,
 )
 from bot.monitoring.report import HealthState
+from bot.platform.models import Location
 from bot.text.search_filters import (
     FILTERED_OVERVIEW,
     asked_at,
@@ -38,11 +46,10 @@ from bot.text.search_filters import (
     parse_search_filters,
     require_names,
 )
-from engine import Answer, Filters, Question
+from engine import Answer, Filters, Question, Source
 from engine.errors import InvalidQuestion, NotFound
-from engine.scheduling.tasks import child_task
-from engine.text.author_request import by_author, channel_of
-from engine.text.overviews.request import apply_overview_request
+from engine.scheduling.supervisor import child_task
+from engine.text.overviews import apply_overview_request, by_author, channel_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -61,9 +68,11 @@ if TYPE_CHECKING:
         RetrievalOptions,
     )
     from bot.capabilities.results import HandlerResult, OperationResult
-    from bot.store import BotStore
+    from bot.permissions.provenance import Provenance
+    from bot.store import AnswerSource, BotStore, VerifiedAnswer
     from bot.text.search_filters import SearchFilters
     from engine import Context, Engine, Scope
+
 
 NO_DOCUMENTS_HINT = "Run `threadlore ingest FILE_OR_FOLDER`, then ask again."
 SEARCHING = "the search takes longer than usual."
@@ -278,3 +287,46 @@ async def get_entity(deps: Deps, caller: Caller, request: GetEntity) -> AsyncGen
     if found.entity is None:
         raise await build_not_found(deps.engine, request.name, scope)
     yield EntityResult(found.entity, found.relations)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedResult:
+    """A verified answer, its text, its end, and what it rests on."""
+
+    answer: VerifiedAnswer
+    text: str
+    end: AnswerEnd
+    provenance: Provenance
+
+
+async def find_verified(deps: Deps, caller: Caller, question: Question) -> VerifiedResult | None:
+    """The verified answer to the same question, for a person who may read all of it; None without one."""
+    if caller.kind != "person":
+        return None
+    parts, subject = await deps.parts.open(), caller.subject
+    lookup = VerifiedLookup(parts.store, parts.access.audience_of(subject), deps.engine)
+    place, is_follow_up = Location(subject.platform, subject.workspace, ""), bool(question.history)
+    found = await lookup.find(question, place, subject.person, is_follow_up=is_follow_up)
+    if found is None:
+        return None
+    sources = tuple(to_source(source) for source in found.sources)
+    end = AnswerEnd(sources, (), verified=await lookup.describe(found))
+    return VerifiedResult(found, found.text, end, provenance_of(found))
+
+
+def to_source(source: AnswerSource) -> Source:
+    """A source that was shown below an answer, as one of a context; it has an excerpt of its text."""
+    return Source(
+        source.number,
+        source.document,
+        source.passage,
+        source.title,
+        "",
+        source.link,
+        "",
+        source.time,
+        source.excerpt,
+        source.space,
+        source.room,
+        "",
+    )

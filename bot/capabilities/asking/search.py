@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.capabilities.asking.asker import find_zone
-from bot.capabilities.asking.channels import find_named_rooms
+from bot.capabilities.asking.asker import find_named_rooms, find_zone
 from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
-from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.asking.requests import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
-from bot.text.excerpts import strip_heading, strip_speaker
-from bot.text.filter_options import add_filters
+from bot.text.markdown import strip_heading, strip_speaker
 from bot.text.search_filters import (
     FILTERED_OVERVIEW,
+    add_filters,
     limit_as_of,
     narrow_question,
     parse_search_filters,
@@ -22,7 +21,7 @@ from bot.text.search_filters import (
 from engine import Filters, Question
 from engine.errors import InvalidQuestion
 from engine.models import Overview
-from engine.text.author_request import match_authors
+from engine.text.overviews import match_authors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Requests for the register of decisions and tasks."""
+"""The request for the register of decisions and tasks, and its result."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ class ListDecisions:
     entry_kind: EntryName = ""
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
     as_csv: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionList:
+    """Decisions and tasks as rows, the newest first. `complete_since`: older messages were not looked at; "" if all."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    complete_since: str = ""

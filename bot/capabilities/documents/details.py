@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.answers.review.rights import explain_room
 from bot.capabilities.documents.lookup import resolve_documents
-from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.documents.requests import DocumentResult
 from bot.platform.models import Location
 
 if TYPE_CHECKING:

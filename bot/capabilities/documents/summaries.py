@@ -6,12 +6,11 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.capabilities.asking.asker import find_zone
-from bot.capabilities.asking.channels import resolve_rooms
+from bot.capabilities.asking.asker import find_zone, resolve_rooms
 from bot.capabilities.asking.queries import answer_question
 from bot.capabilities.documents.lookup import resolve_documents
 from bot.text.format import format_local
-from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
+from bot.texts.suggestions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question
 from engine.errors import NotFound
 from engine.models import Overview

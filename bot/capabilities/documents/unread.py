@@ -1,20 +1,31 @@
-"""List the files that were shared and not read, as far as the caller may read where they are."""
+"""Files that were shared and not read, as far as the caller may read where they are, and what is wrong with them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.documents.results import UnreadFileInfo
-from bot.texts.unread_files import describe_families
+from bot.capabilities.documents.requests import UnreadFileInfo
+from bot.text.format import pluralize
+from bot.texts.omissions import describe_families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bot.store import BotStore, UnreadFile
-    from engine import Scope
+    from engine import IndexProblem, Scope
+
 
 MAX_UNREAD = 200  # files in a list; the status counts all
 MAX_SEARCHED = 5000  # files of which names are searched
+WHAT = {
+    "cut_off": "not read to its end",
+    "rowless": "the model gave nothing",
+    "refused": "the model refused",
+    "empty": "the model gave nothing",
+}
+FORMER_VERSION = (
+    "a former version found no fact, and did not record whether the model said so. `threadlore retry` reads them again."
+)
 
 
 async def list_unread(store: BotStore | None, scope: Scope, search: str = "") -> tuple[UnreadFileInfo, ...]:
@@ -55,3 +66,13 @@ def describe_counts(counts: Iterable[tuple[str, int]]) -> str:
 async def count_unread(store: BotStore | None, scope: Scope) -> tuple[tuple[str, int], ...]:
     """How many files of each family in scope were not read."""
     return () if store is None else tuple((await store.unread_files.count_families(scope)).items())
+
+
+def describe_problem(problem: IndexProblem) -> str:
+    """What was not read: the document, the number of its chunks, the reason and what to do."""
+    count = pluralize(problem.chunks, "chunk")
+    if not problem.key:
+        return f"{count}: {FORMER_VERSION}"
+    what = WHAT.get(problem.outcome, "failed")
+    reasons = " ".join(filter(None, (problem.error, problem.hint)))
+    return f"{problem.title or problem.key} ({count}, {what}): {reasons}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.capabilities.documents.lookup import LOCAL_SPACE, build_scope
-from bot.capabilities.documents.results import UploadPlace, UploadResult
+from bot.capabilities.documents.requests import UploadPlace, UploadResult
 from bot.capabilities.results import ProgressUpdate
 from bot.errors import NotPermitted, file_write_error
 from engine import Document

@@ -12,7 +12,7 @@ from bot.capabilities.results import ErasureRehearsal
 from bot.i18n import gettext
 from bot.ingest.erasure.receipt import describe_counts
 from bot.ingest.erasure.service import ErasureReader
-from bot.store.access.audit_chain import NOBODY
+from bot.store.access.audit_log import NOBODY
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

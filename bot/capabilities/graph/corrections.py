@@ -13,7 +13,7 @@ from bot.capabilities.documents.lookup import build_scope, list_with_inner, matc
 from bot.capabilities.ingest.progress import run_with_progress, wait_until_applied
 from bot.capabilities.results import Corrected, CorrectionMade, DuplicatesResult, FactAdded
 from bot.i18n import N_, gettext
-from bot.ingest.manual_facts import Poster
+from bot.ingest.documents import Poster
 from bot.platform.models import Location
 from bot.store import RecordedChange
 from bot.texts.corrections import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.capabilities.access.home import find_correctable
-from bot.capabilities.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
+from bot.capabilities.graph.requests import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
 from engine import SubgraphQuery
 from engine.errors import NotFound
 from engine.text.names import normalize_name

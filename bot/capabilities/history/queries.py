@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import HistoryResult
 from bot.i18n import gettext
 from bot.texts.overviews.history import NO_SUBJECT, NO_SUBJECT_HINT
 from engine import Question

@@ -20,7 +20,7 @@ from engine.errors import (
     ModelUnreachable,
     OutOfCredit,
 )
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine

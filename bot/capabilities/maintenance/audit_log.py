@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.maintenance.results import AuditList, AuditRow
+from bot.capabilities.maintenance.requests import AuditList, AuditRow
 from bot.store import Subject
 from bot.store.access.audit_log import AuditFilter
 from engine.errors import InvalidQuestion
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.capabilities.deps import Deps
     from bot.capabilities.maintenance.requests import ListAudit
     from bot.capabilities.results import OperationResult
-    from bot.store.access.audit_chain import AuditEntry
+    from bot.store.access.audit_log import AuditEntry
 
 FORGOTTEN = "forgotten"  # the person of a reference
 PERSON_HINT = "Name the person as PLATFORM:WORKSPACE:ID."

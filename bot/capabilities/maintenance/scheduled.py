@@ -10,10 +10,10 @@ import structlog
 from bot import texts
 from bot.capabilities.maintenance import archive
 from bot.capabilities.maintenance.archive_key import load_chosen_key
-from bot.capabilities.maintenance.data_tag import find_tag
 from bot.capabilities.maintenance.rotation import (
     find_backup_dir,
     find_newest,
+    find_tag,
     list_backups,
     list_tags,
     name_backup,

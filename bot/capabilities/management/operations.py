@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest
     from bot.capabilities.results import OperationResult
     from bot.store import Subject
-    from engine import IndexingDay
+    from engine.storage.ledger.records import IndexingDay
 
 MAX_DAYS = 366
 NO_CHANNELS = "A space of the terminal has no channels."

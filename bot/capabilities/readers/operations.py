@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.readers.requests import ReadersFound
 from bot.capabilities.readers.targets import ReaderTarget, find_target
 from bot.errors import PlatformError
 from bot.permissions.audience import Readers, is_channel_room, named_rooms, parse_workspace_space, workspace_of_space

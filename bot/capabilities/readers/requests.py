@@ -1,4 +1,4 @@
-"""The request for those who can find something."""
+"""The request for those who can find something, and its result."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
+
+from bot.capabilities.erasure.requests import Completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +22,18 @@ class FindReaders:
     channel: Annotated[str, Field(max_length=200)] = ""
     source: Annotated[str, Field(max_length=200)] = ""
     answer: Annotated[str, Field(max_length=100)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadersFound(Completed):
+    """Who can find something, in one sentence.
+
+    For managers besides: `rule` by which all members of the workspace can ("workspace", "adult"; "" if only people
+    can who are counted), `count` of those people (of guests, with such a rule), the `names` of the first of them, and
+    `people`: both in a sentence, which is a part of the text.
+    """
+
+    rule: str = ""
+    count: int = 0
+    names: tuple[str, ...] = ()
+    people: str = ""

@@ -63,7 +63,7 @@ class TokenOptions(SpaceOptions):
 def create(context: typer.Context, given: TokenOptions) -> None:
     """Create a token and show it once; only a hash of it is stored."""
     from bot.capabilities.access.requests import CreateToken  # noqa: PLC0415  - keeps --help fast
-    from bot.capabilities.access.token_text import parse_permissions, parse_subject  # noqa: PLC0415  - keeps --help fast
+    from bot.capabilities.access.tokens import parse_permissions, parse_subject  # noqa: PLC0415  - keeps --help fast
 
     def build_request(settings: Settings) -> CreateToken:
         subject = parse_subject(given.person or f"space:{settings.space}")

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import sys
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.capabilities.maintenance.data_tag import find_tag
-from bot.capabilities.maintenance.rotation import find_backup_dir, find_newest, list_backups, list_tags, read_time
+from bot.capabilities.maintenance.rotation import (
+    find_backup_dir,
+    find_newest,
+    find_tag,
+    list_backups,
+    list_tags,
+    read_time,
+)
 from bot.capabilities.requests import AtSpace, GetStatus
 from bot.capabilities.results import StatusResult
 from bot.cli.doctor.finding import Finding
-from bot.cli.doctor.volume import is_encrypted
 from bot.rpc.ledger_service import LedgerService, connect_or_open_ledger
 from bot.rpc.socket import find_service
 from bot.text.format import pluralize
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bot.cli.doctor.finding import CheckContext
     from bot.rpc.service import AdminService
     from bot.settings import Settings
+
 
 DATABASE_SECONDS = 30.0  # until it answers
 LATE_FACTOR = 2.0  # intervals after which a backup is late
 WITHOUT_SCHEDULE_DAYS = 7  # after which the last one is old
 ELSEWHERE = "Backups at other places are not seen here."
 SCHEDULE_HINT = "Set THREADLORE_BACKUP_EVERY, or use threadlore backup; a database has tools of its own."
+SYS, MOUNTS = Path("/sys"), Path("/proc/self/mountinfo")
+ENCRYPTING = frozenset({"ecryptfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs"})  # types of file systems
+ESCAPED = re.compile(r"\\([0-7]{3})")
+MAX_DEPTH = 8  # of devices on devices
 
 
 async def check_database(context: CheckContext) -> Finding:
@@ -113,3 +124,42 @@ async def check_encryption(context: CheckContext) -> Finding:
         return Finding(name, "ok", "The volume of the data is encrypted.")
     hint = "Linux encrypts by LUKS; what a cloud or hardware encrypts cannot be seen here."
     return Finding(name, "unknown", "Linux does not encrypt the volume of the data.", hint)
+
+
+def is_encrypted(folder: Path, system: Path = SYS, mounts: Path = MOUNTS) -> bool:
+    """Whether dm-crypt, or an encrypting file system, holds the folder; False if that is not so, or not known.
+
+    Swap, the disks of a cloud and hardware that encrypts by itself are not seen.
+    """
+    kind, source = _find_mount(folder.resolve(), mounts)
+    if kind in ENCRYPTING:
+        return True
+    number = folder.stat().st_dev
+    if not os.major(number) and source.startswith("/dev/"):  # a file system of several devices, such as btrfs
+        try:
+            number = Path(source).stat().st_rdev
+        except OSError:  # the device is not shown here, as within a container
+            return False
+    device = system / "dev/block" / f"{os.major(number)}:{os.minor(number)}"
+    return device.exists() and _is_crypt(device.resolve(), MAX_DEPTH)
+
+
+def _is_crypt(device: Path, depth: int) -> bool:
+    """Whether a device is one of dm-crypt, or lies on nothing but such devices."""
+    name = device / "dm/uuid"
+    if name.is_file() and name.read_text(encoding="ascii", errors="replace").startswith("CRYPT-"):
+        return True
+    below = [path.resolve() for path in (device / "slaves").glob("*")]
+    return bool(below and depth) and all(_is_crypt(lower, depth - 1) for lower in below)
+
+
+def _find_mount(folder: Path, mounts: Path) -> tuple[str, str]:
+    """The type and the source of the file system of a folder; empty if they are not known."""
+    found, longest = ("", ""), -1
+    for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines() if mounts.is_file() else ():
+        left, _, right = line.partition(" - ")
+        fields, kinds = left.split(), right.split()
+        place = Path(ESCAPED.sub(lambda code: chr(int(code[1], 8)), fields[4])) if len(fields) > 4 else None
+        if place is not None and len(kinds) > 1 and folder.is_relative_to(place) and len(place.parts) >= longest:
+            found, longest = (kinds[0], kinds[1]), len(place.parts)
+    return found

@@ -15,15 +15,13 @@ from bot.capabilities.requests import AtSpace
 from bot.cli.doctor.finding import Finding
 from bot.errors import BadSetting
 from bot.model_setup.checks import check_models
-from bot.model_setup.languages import read_languages
-from bot.model_setup.openers import check_weights, open_parser_service
+from bot.model_setup.openers import check_weights, open_parser_service, read_languages
 from bot.plugins import list_setup_names, load_setup
 from bot.rpc.socket import HolderUnreached, find_service
 from bot.server import configured_platforms
 from bot.setup.misplaced import list_misplaced
 from engine.errors import EngineError
-from engine.llm.e5.languages import needs_multilingual
-from engine.llm.e5.spoken import describe_languages, load_spoken
+from engine.llm.e5.spoken import describe_languages, load_spoken, needs_multilingual
 
 if TYPE_CHECKING:
     from bot.cli.doctor.finding import CheckContext, FindingState

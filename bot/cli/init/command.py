@@ -108,7 +108,7 @@ def init(
 
     def work(common: GlobalOptions) -> int:
         from bot.cli.init import ending  # noqa: PLC0415  - keeps --help fast
-        from bot.cli.init.reader import choose_reader  # noqa: PLC0415  - as above
+        from bot.cli.init.conversation import choose_reader  # noqa: PLC0415  - as above
         from bot.monitoring import log_config  # noqa: PLC0415  - as above
 
         log_config.configure_logging(common.clock, debug=common.debug)

@@ -1,10 +1,12 @@
-"""The conversation of `init`: what was given, what was answered, and what is still missing."""
+"""The conversation of `init`: how answers are read, what was given, what was answered, and what is still missing."""
 
 from __future__ import annotations
 
+import getpass
+import sys
 from dataclasses import dataclass, field
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bot.errors import BadSetting
 from bot.setup.draft import SetupDraft
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from bot.cli.init.reader import AnswerReader
     from bot.plugins import Credential, PlatformSetup
 
     FindProblem = Callable[[str], str]  # what is wrong with a value, in a sentence; empty if nothing is
+
 
 MAX_TRIES = 20  # of one question, before a program that answers it is stopped
 
@@ -157,3 +159,55 @@ def _describe_mistake(setting: str, mistake: str) -> BadSetting:
 
 def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+class AnswerReader(Protocol):
+    """Reads one answer. `asks`: whether questions are shown; `is_terminal`: whether a person can be asked again."""
+
+    asks: bool
+    is_terminal: bool
+
+    def read(self, *, hidden: bool) -> str:
+        """The next line. Raises EOFError at the end of input."""
+
+
+class TerminalReader:
+    """Asks a person; secrets are not shown while they are typed."""
+
+    asks = is_terminal = True
+
+    def read(self, *, hidden: bool) -> str:
+        """The next line. Raises EOFError at the end of input."""
+        return getpass.getpass("> ") if hidden else input("> ")
+
+
+class PipeReader:
+    """Reads a line for each question, in their order."""
+
+    asks = True
+    is_terminal = False
+
+    def read(self, *, hidden: bool) -> str:  # noqa: ARG002  - nothing is shown
+        """The next line. Raises EOFError at the end of input."""
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line.rstrip("\r\n")
+
+
+class NoReader:
+    """Answers nothing."""
+
+    asks = False
+    is_terminal = False
+
+    def read(self, *, hidden: bool) -> str:  # noqa: ARG002  - as above
+        """Raises EOFError."""
+        raise EOFError
+
+
+def choose_reader(*, may_ask: bool) -> AnswerReader:
+    """A terminal if there is one, else the pipe."""
+    if not may_ask:
+        return NoReader()
+    return TerminalReader() if sys.stdin.isatty() else PipeReader()

@@ -23,7 +23,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bot.cli.init.reader import AnswerReader
+    from bot.cli.init.conversation import AnswerReader
     from bot.cli.runner import GlobalOptions
 
 NOTHING_WRITTEN = "Nothing was written."

@@ -6,8 +6,8 @@ from locale import getlocale
 from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
-from bot.model_setup.languages import AUTO, split_languages
-from engine.llm.e5.languages import ENGLISH, LANGUAGES, needs_multilingual
+from bot.model_setup.openers import AUTO, split_languages
+from engine.llm.e5.spoken import ENGLISH, LANGUAGES, needs_multilingual
 
 if TYPE_CHECKING:
     from bot.cli.init.conversation import Conversation

@@ -15,24 +15,21 @@ from rich.text import Text
 
 from bot import texts
 from bot.capabilities import results
-from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
-from bot.capabilities.decisions.results import DecisionList
+from bot.capabilities.access.hints import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.decisions.requests import DecisionList
 from bot.capabilities.erasure.erasing import say_receipt
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import HistoryResult
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
-from bot.capabilities.maintenance.results import AuditList
+from bot.capabilities.maintenance.requests import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
-from bot.cli.render.audit import render_audit
-from bot.cli.render.decisions import render_decisions
+from bot.cli.render.decisions import render_decisions, render_history
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
-from bot.cli.render.history import render_history
-from bot.cli.render.management import render_health, render_usage
-from bot.cli.render.sources import render_source_report
-from bot.cli.render.tokens import render_new_token, render_tokens
+from bot.cli.render.management import render_health, render_source_report, render_usage
+from bot.cli.render.tokens import render_audit, render_new_token, render_tokens
 from bot.i18n import gettext
-from bot.text.terminal import LineWrapper, strip_control_chars
+from bot.text.format import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping

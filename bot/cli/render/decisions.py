@@ -1,4 +1,4 @@
-"""Render the register of decisions and tasks for the terminal."""
+"""Render the register of decisions and tasks, and the life of a fact, for the terminal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from rich.console import Group
 from rich.text import Text
 
 from bot.cli.render.tables import safe_text
+from bot.texts.overviews import history as texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import RenderableType
 
-    from bot.capabilities.decisions.results import DecisionList
+    from bot.capabilities.decisions.requests import DecisionList
+    from bot.capabilities.history.requests import HistoryResult
 
 
 def render_decisions(event: DecisionList) -> RenderableType:
@@ -33,3 +35,19 @@ def _render_entry(entry: Mapping[str, str]) -> list[Text]:
     known = [f"{label}{safe_text(entry[column]).plain}" for column, label in labels if entry.get(column)]
     what = Text.assemble((f"{entry['kind']}: ", "bold"), safe_text(entry["what"]))
     return [what, Text("  " + " · ".join(known), "dim")]
+
+
+def render_history(event: HistoryResult) -> RenderableType:
+    """A line for each step: its number, day, speaker and words, and what it does to other steps."""
+    if not event.steps:
+        return safe_text(texts.NOTHING.format(subject=event.subject))
+    sources = {source.number: source for source in event.sources}
+    rows: list[RenderableType] = [safe_text(texts.HEADING.format(subject=event.subject))]
+    for number, step in enumerate(event.steps, 1):
+        source = sources[step.number]
+        day = f"{source.time:%Y-%m-%d}" if source.time else source.title
+        what = texts.describe_step(step)
+        said = f"{number:>3}. {day}  {step.speaker + ': ' if step.speaker else ''}{step.text}"
+        rows.append(Text.assemble(safe_text(said), (f"  ({what})" if what else "", "dim")))
+    rows += [Text(texts.ONLY_LATEST, "dim")] if event.has_more else []
+    return Group(*rows)

@@ -1,4 +1,4 @@
-"""Show usage and health in the terminal."""
+"""Show usage, health and sources in the terminal."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bot.text.terminal import strip_control_chars
+from bot.cli.render.tables import render_failures
+from bot.text.format import strip_control_chars
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.capabilities.management.results import HealthReport, UsageReport
+    from bot.capabilities.results import SourceReport
+
 
 COLORS = {"ok": "green", "degraded": "yellow", "failing": "red"}
+CONFIRM_HINT = "`threadlore source sync NAME --forget-missing` forgets what is gone."
 
 
 def render_usage(report: UsageReport) -> RenderableType:
@@ -50,3 +54,14 @@ def render_health(report: HealthReport) -> RenderableType:
         lines.append(Text(strip_control_chars(f"{check.role}: {check.summary}"), "dim"))
         lines += [Text(strip_control_chars(f"  {problem}"), "yellow") for problem in check.problems]
     return Group(*lines)
+
+
+def render_source_report(event: SourceReport) -> RenderableType:
+    """The numbers of a synchronization, what was not read, and why it is not complete."""
+    line = f"{event.name}: {event.documents}, {event.changed:,} new or changed, {event.removed:,} forgotten"
+    rows: list[RenderableType] = [Text(strip_control_chars(f"{line}, in {event.seconds:.1f} s"))]
+    rows += [render_failures(event.unread, "not read")] if event.unread else []
+    if event.trouble:
+        rows += [Text(strip_control_chars(event.trouble), "red")]
+        rows += [Text(CONFIRM_HINT.replace("NAME", event.name), "dim")] if "gone at once" in event.trouble else []
+    return Group(*rows)

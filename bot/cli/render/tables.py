@@ -16,9 +16,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from bot import texts
-from bot.capabilities.access.notices import UNDATED_NOTICE, list_as_of_notices
+from bot.capabilities.access.hints import UNDATED_NOTICE, list_as_of_notices
 from bot.capabilities.answers.renewals import describe_renewals
-from bot.capabilities.documents.problems import describe_problem
+from bot.capabilities.documents.unread import describe_problem
 from bot.capabilities.results import (
     AnswerDelta,
     AnswerEnd,
@@ -32,21 +32,19 @@ from bot.capabilities.results import (
     StatusResult,
     VerifyResult,
 )
-from bot.cli.render.audit import render_audit_check
+from bot.cli.render.tokens import render_audit_check
 from bot.i18n import gettext
 from bot.rpc import codec
-from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
-from bot.text.format import pluralize
-from bot.text.terminal import strip_control_chars
-from bot.texts.omissions import describe_omissions
-from bot.texts.unread_files import describe_families, describe_unread
+from bot.text.format import pluralize, strip_control_chars
+from bot.text.markdown import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
+from bot.texts.omissions import describe_families, describe_omissions, describe_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
-    from bot.capabilities.documents.results import UnreadFileInfo
+    from bot.capabilities.documents.requests import UnreadFileInfo
     from bot.capabilities.results import OperationResult
     from engine import DocumentInfo, IndexStatus, Source, Usage
     from engine.parsers.sandbox.state import SandboxState

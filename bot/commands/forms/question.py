@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.answers.request import AnswerRequest, answer_id
+from bot.answers.question import AnswerRequest, answer_id
 from bot.i18n import N_, gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors

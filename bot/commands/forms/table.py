@@ -1,25 +1,46 @@
-"""The table of forms by name, and which action or command opens which of them."""
+"""The kinds of forms, the table of forms by name, and which action or command opens which of them."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
 from bot.commands.forms import correction, question, reason, settings
-from bot.commands.forms.kinds import FormKind
 from bot.i18n import N_, gettext, use_language
 from bot.platform.events import ButtonPressed, CommandInvoked
 from bot.platform.models import Button, Card
 from engine.errors import EngineError, InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from bot.commands.context import BotServices
     from bot.platform.events import FormSubmitted
     from bot.platform.forms import Form
+
+
+def find_no_errors(_answers: Mapping[str, str]) -> Mapping[str, str]:
+    """Accept all answers."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class FormKind:
+    """A kind of form.
+
+    `build`: from the command, button or menu that opens it, whose value is in `arguments`; None: no form fits, and the
+    event is handled without one, as it is if `build` raises EngineError. It must be fast: the platform waits.
+    `submit`: from the answers by field; it checks all rights again, since minutes have passed and a submission can be
+    forged. With several parts, the answers are those of one part. The card is for the person alone; None: the answer
+    was sent already. `find_errors`: what is wrong with the answers, by field.
+    """
+
+    build: Callable[[CommandContext], Awaitable[Form | None]]
+    submit: Callable[[CommandContext, Mapping[str, str]], Awaitable[Card | None]]
+    find_errors: Callable[[Mapping[str, str]], Mapping[str, str]] = find_no_errors
+
 
 BUILD_TIMEOUT = 1.0  # seconds, of the three for which platforms let a form be opened
 CONTINUE_BUTTON = N_("Continue")

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.review.experts import ExpertRequests
-from bot.answers.review.improvements import is_verified
-from bot.answers.review.rights import can_read_room
+from bot.answers.draft import is_verified
+from bot.answers.review.rights import ExpertRequests, can_read_room
 from bot.answers.review.verification import source_keys_of
 from bot.capabilities.answers.lookup import find_own_answer
 from bot.capabilities.management.results import AnswerActions, ExpertChoice, ReviewPlace

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.answers.contradictions import words
-from bot.answers.contradictions.audience import ContradictionAudience
-from bot.answers.contradictions.finding import describe_known, find_in_scope, key_of
+from bot.answers.contradictions.finding import ContradictionAudience, describe_known, find_in_scope, key_of
 from bot.answers.contradictions.settling import find_verified_id, verify_claim
 from bot.capabilities.results import Completed
 from bot.errors import NotAllowed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.answers.review.lookup import provenance_of
-from bot.capabilities.faq.page import Entry, OpenQuestion, write_page
+from bot.capabilities.faq.operations import Entry, OpenQuestion, write_page
 from bot.capabilities.results import ExportLine
 from bot.commands.review.unanswered import find_name, find_unanswered
 from bot.permissions.provenance import can_read

@@ -1,34 +1,49 @@
-"""The report of a week for a manager: counts of what they can read, and questions without an answer."""
+"""The report of a week for a manager: counts of what they can read, questions without an answer; sent when due."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING
+
+import structlog
 
 from bot import texts
 from bot.answers.contradictions.finding import find_in_scope
+from bot.answers.watches.unasked import UnaskedAnswers
 from bot.capabilities.results import Completed, ExportLine
+from bot.commands.context import PersonAtPlace
 from bot.commands.review.unanswered import find_unanswered
-from bot.i18n import gettext
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, SetupError, WorkspaceGone
+from bot.i18n import gettext, use_language
 from bot.ingest.conversations import author_key
-from bot.store.models import message_key
+from bot.permissions.managers import is_workspace_manager
+from bot.platform.models import AnswerFooter
+from bot.store import AnswerResult
+from bot.store.models import REPORT_PREFIX, message_key
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
-from bot.texts.unread_files import describe_families
+from bot.texts.omissions import describe_families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
     from bot.capabilities.management.requests import GetReport, ScheduleReport
-    from bot.commands.context import PersonAtPlace
+    from bot.commands.context import BotServices
     from bot.commands.management.manager import Manager
     from bot.commands.review.unanswered import Group
     from bot.store import UnansweredQuestion
+    from bot.store.schedules.digests import DueReport
+
 
 WEEK = timedelta(days=7)
 MAX_GROUPS = 10
+log = structlog.get_logger(__name__)
+
+POLL_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +128,61 @@ def _format_group(call: PersonAtPlace, group: Group) -> str:
     title = markdown_link(group.texts[0], link) if link else escape_markdown(group.texts[0])
     times = pluralize(len(group.questions), "{count} time", "{count} times")
     return f"- {title} – {times}"
+
+
+class ReportSender:
+    """Sends due reports; one that fails is sent later, one that was begun goes on after a restart."""
+
+    def __init__(self, services: BotServices) -> None:
+        self._services = services
+        self._context = services.context
+        self._store = services.context.store
+        self._answers = UnaskedAnswers(services.context)
+
+    async def run(self) -> None:
+        """Send until cancelled; one process at a time does, each for the workspaces it serves."""
+        while True:
+            if await self._store.reports.list_due(self._context.clock.now()):
+                async with self._context.engine_context.engine.processes.try_lease("reports") as is_held:
+                    if is_held:
+                        await self.send_due()
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def send_due(self) -> None:
+        """Send the reports that are due, for managers alone."""
+        for due in await self._store.reports.list_due(self._context.clock.now()):
+            if not self._context.serves(due.place):
+                continue
+            place = due.place
+            try:
+                known = await self._context.audience.get_person(place.platform, place.workspace, due.person)
+                if not is_workspace_manager(known):
+                    await self._store.reports.delete(place.platform, place.workspace, due.person)
+                    continue
+                await self._send(due)
+            except (ChannelGone, WorkspaceGone):
+                await self._store.reports.delete(place.platform, place.workspace, due.person)
+            except PlatformError as error:
+                log.warning("report.postponed", error=type(error).__name__)
+                if not isinstance(error, PermissionDenied) or isinstance(error, SetupError):
+                    continue
+            await self._plan_next(due)
+
+    async def _plan_next(self, due: DueReport) -> None:
+        """Let the next one be due a week later, unless the person wants none any more."""
+        place, now = due.place, self._context.clock.now()
+        if await self._store.reports.is_scheduled(place, due.person):
+            await self._store.reports.schedule(place, due.person, max(due.due_at + WEEK, now))
+
+    async def _send(self, due: DueReport) -> None:
+        place, now = due.place, self._context.clock.now()
+        key = f"report\0{place.platform}\0{place.workspace}\0{due.person}\0{due.due_at.isoformat()}"
+        id_ = REPORT_PREFIX + sha256(key.encode()).hexdigest()[:20]
+        with use_language(await self._context.find_person_language(place, due.person)):
+            begun = await self._answers.find_or_open(id_, place, due.person, gettext("Weekly report"))
+            if begun.state == "started":
+                is_new = await self._store.answers.begin(begun)
+                report = await write_report(PersonAtPlace(self._services, place, due.person, now))
+                reply = self._answers.open_reply(begun, is_new=is_new)
+                result = AnswerResult(report.text, (), report.keys, rooms=report.rooms)
+                await self._answers.finish(begun, reply, result, AnswerFooter(begun.id))

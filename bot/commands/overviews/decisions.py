@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast
 
-from bot.capabilities.decisions.requests import ListDecisions
-from bot.capabilities.decisions.results import DecisionList
+from bot.capabilities.decisions.requests import DecisionList, ListDecisions
 from bot.i18n import N_, gettext
 from bot.platform.models import Card
 from bot.text.markdown import escape_markdown, markdown_link

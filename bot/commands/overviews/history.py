@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.history.requests import GetHistory
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import GetHistory, HistoryResult
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.format import format_date_long

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from bot.capabilities.erasure.requests import ListReceipts, VerifyReceipt
-from bot.capabilities.maintenance.results import MyData
+from bot.capabilities.maintenance.requests import MyData
 from bot.capabilities.requests import ExportMyData, GetMyData
 from bot.capabilities.results import ExportLine, Listing, ReceiptChecked, ReceiptFound
 from bot.i18n import N_, gettext
@@ -19,7 +19,7 @@ from bot.texts import opted_out_notice
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bot.capabilities.maintenance.results import ChannelCount
+    from bot.capabilities.maintenance.requests import ChannelCount
     from bot.commands.context import CommandContext
 
 COMMAND = "my-data"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.capabilities.readers.requests import FindReaders
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.ingest.sources.places import OPEN
 from bot.platform.models import Card
 from bot.text.markdown import escape_markdown

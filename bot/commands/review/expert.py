@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.answers.review.experts import ExpertRequests
-from bot.answers.review.rights import can_read_room, list_experts
+from bot.answers.review.rights import ExpertRequests, can_read_room, list_experts
 from bot.capabilities.management.requests import AddExpert, RemoveExpert
 from bot.commands.review.target import find_answer, split_link
 from bot.i18n import gettext

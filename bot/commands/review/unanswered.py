@@ -13,8 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.review.lookup import provenance_of
-from bot.answers.review.same_question import QuestionWords
+from bot.answers.review.lookup import QuestionWords, provenance_of
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.permissions.audience import home_space, workspace_space

@@ -14,7 +14,7 @@ import structlog
 from bot.errors import BadSetting, PlatformError
 from bot.ingest.erasure.plan import ErasurePlan, ErasurePlanner
 from bot.store import Subject
-from bot.store.access.audit_chain import NOBODY, SYSTEM, AuditEvent
+from bot.store.access.audit_log import NOBODY, SYSTEM, AuditEvent
 from bot.store.erasure.receipts import BegunErasure, StoredReceipt
 from bot.text.speech.mentions import strip_mention
 from engine.errors import EngineError

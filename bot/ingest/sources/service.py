@@ -23,7 +23,7 @@ from bot.platform.models import Location
 from bot.store.schedules.sources import PAUSED, SourceRecord
 from bot.texts.overviews.readers import name_readers
 from engine.errors import EngineError
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.errors import ItemClosed, ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
-from bot.ingest.file_families import find_failed_family
+from bot.ingest.shared_file import find_failed_family
 from bot.ingest.sources.places import is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from bot.platform.models import Location, Upload
@@ -26,7 +26,7 @@ from engine.boundary import repair_surrogates
 from engine.errors import InvalidDocument, ModelError
 from engine.models import Omission
 from engine.parsers.dates import plausible_time
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Mapping

@@ -23,7 +23,7 @@ from bot.ingest.conversations import (
 )
 from bot.ingest.messages import is_for_bot
 from bot.ingest.shared_file import SharedFiles
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ import structlog
 
 from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices
 from bot.platform.models import Location
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -10,8 +10,7 @@ import structlog
 
 from bot.errors import WorkspaceGone
 from bot.platform.events import WorkspaceLeft
-from engine.scheduling.supervisor import backoff_seconds
-from engine.scheduling.tasks import cancel_tasks, child_task
+from engine.scheduling.supervisor import backoff_seconds, cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

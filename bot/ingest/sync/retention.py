@@ -13,8 +13,7 @@ from bot import texts
 from bot.i18n import gettext
 from bot.ingest.erasure.service import Erasures
 from bot.ingest.sync.manager_notices import ManagerNotices
-from bot.store.access.audit_chain import SYSTEM, AuditEvent
-from bot.store.access.audit_log import BrokenAuditLog
+from bot.store.access.audit_log import SYSTEM, AuditEvent, BrokenAuditLog
 from bot.store.schedules.retention import HeldDeletion, RetentionRecord
 from bot.text.format import pluralize
 from engine.errors import NotFound

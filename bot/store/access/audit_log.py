@@ -1,4 +1,4 @@
-"""Tables of the audit log: its entries, the ends of their chain, and who the references of people mean.
+"""Tables of the audit log: entries, the chain of hashes between them, and who the references of people mean.
 
 An entry is only ever added; what is older than the retention period goes from the beginning, and the hash of the last
 one that went is kept, so that the rest can be checked. An entry names a person by a random reference. Which person it
@@ -7,40 +7,123 @@ is stands in a table of its own, and is deleted when they are forgotten: the ent
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+import json
+from dataclasses import astuple, dataclass, field, replace
+from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from bot.store.access.audit_chain import (
-    NOBODY,
-    SYSTEM,
-    TERMINAL_SPACE,
-    AuditEntry,
-    AuditEvent,
-    ChainPoint,
-    compute_hash,
-    dump_details,
-    follow_chain,
-    list_content,
-)
 from bot.store.models import Subject
 from engine.errors import EngineError
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine import Clock
     from engine.storage.sql.connection import Connection
 
+    Details = Mapping[str, str | int | Sequence[str]]
+
+
+SYSTEM, OWNER, TERMINAL_SPACE = "system", "owner", "space:"  # who acts, if it is no person
+NOBODY = Subject()
 _COLUMNS = "number, time, action, state, door, actor, target, workspace, place, details, hash"
 HEAD, ANCHOR = "head", "anchor"  # the newest entry, and the last one that retention removed
 BATCH = 1000  # entries that are checked at once
 REFERENCE_BYTES = 8
 FORGOTTEN = "audit-retention"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEvent:
+    """What is written to the log.
+
+    `action`: what was asked for; `state`: how far it got. `actor`: a person or a space, or a reference that is known
+    already. `door`: where they asked: chat, page, api, mcp or cli. `place`: the room. `target`: the person whom it was
+    about. `details`: ids and numbers, never texts.
+    """
+
+    action: str
+    state: str
+    actor: Subject | str
+    door: str = ""
+    place: str = ""
+    workspace: str = ""
+    target: Subject = NOBODY
+    details: Details = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """An entry as it is stored.
+
+    `time`: microseconds since 1970. `actor` and `target`: references of people, or who else acted. `details`: JSON.
+    `hash`: of everything before it in this entry, and of the hash of the entry before.
+    """
+
+    number: int
+    time: int
+    action: str
+    state: str
+    door: str
+    actor: str
+    target: str
+    workspace: str
+    place: str
+    details: str
+    hash: str
+
+    @property
+    def recorded_at(self) -> datetime:
+        """The time at which the entry was written."""
+        return from_micros(self.time) or EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPoint:
+    """The end of the chain up to an entry; of number 0 and without a hash before the first one."""
+
+    number: int = 0
+    hash: str = ""
+
+
+def dump_details(details: Details) -> str:
+    """The details of an event as JSON, the same for the same details."""
+    return json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def compute_hash(content: Sequence[str | int], previous: str) -> str:
+    """The hash of an entry: of its number and other columns in their order, and of the hash of the one before."""
+    canonical = json.dumps([previous, *content], ensure_ascii=True, separators=(",", ":"))
+    return sha256(canonical.encode()).hexdigest()
+
+
+def follow_chain(
+    start: ChainPoint, entries: Iterable[AuditEntry], last: ChainPoint | None = None
+) -> tuple[ChainPoint, str]:
+    """Follow the entries after a point in their order; returns the last good one, and what is wrong after it, if so.
+
+    `last`: an entry of the chain by its number, with the hash that it had when it was added.
+    """
+    point = start
+    for entry in entries:
+        if entry.number != point.number + 1:
+            return point, f"entry {point.number + 1} is missing"
+        if entry.hash != compute_hash(list_content(entry), point.hash):
+            return point, f"entry {entry.number} was changed"
+        if last is not None and entry.number == last.number and entry.hash != last.hash:
+            return point, f"entry {entry.number} was changed, or one before it"
+        point = ChainPoint(entry.number, entry.hash)
+    return point, ""
+
+
+def list_content(entry: AuditEntry) -> tuple[str | int, ...]:
+    """The columns of an entry that its hash is about."""
+    who = (entry.door, entry.actor, entry.target, entry.workspace, entry.place)
+    return (entry.number, entry.time, entry.action, entry.state, *who, entry.details)
 
 
 @dataclass(frozen=True, slots=True)

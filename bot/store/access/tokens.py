@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from bot.store.database import parse_rows
-from bot.store.models import PERMISSIONS, AccessToken, Subject
-from engine.storage.sql.timestamps import from_micros, to_micros
+from bot.store.models import PERMISSIONS, AccessToken, Subject, parse_rows
+from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.store.database import Database, Row
+    from bot.store.models import Database, Row
 
 _COLUMNS = (
     "id, name, platform, workspace, person, space, permissions, requests_per_minute, created_at, expires_at, used_at"

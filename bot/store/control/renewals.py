@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bot.platform.models import Location
-from bot.store.control.results import redact_removed, save_result
+from bot.store.answers import redact_removed, save_result
 from bot.store.models import ANSWER_SOURCES
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.store.database import Database
-    from bot.store.models import AnswerResult, AnswerSource, StoredAnswer
+    from bot.store.models import AnswerResult, AnswerSource, Database, StoredAnswer
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import ANSWER_SOURCES
 from bot.store.redactions import request_corrections
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.fragments import text_list
 
 if TYPE_CHECKING:
     from bot.store.models import AnswerSource

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import parse_message_key
 from bot.store.redactions import drop_marks, request_corrections
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.fragments import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from bot.store.redactions import AnswerCorrections
     from engine import Clock
     from engine.storage.sql.connection import Connection

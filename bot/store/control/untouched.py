@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.models import ANSWER_SOURCES, source_keys
 from bot.text.citing_sentences import cited_numbers, keep_explained
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.fragments import text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from bot.platform.models import Location
 from bot.store.models import Subject, message_key, unknown_part_key
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine.storage.sql.connection import Connection
 
 _USES = (  # as in `redact_answers_using`; ?1: keys, ?2: the documents that lose something

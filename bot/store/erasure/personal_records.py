@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.storage.sql.timestamps import from_micros
+from engine.storage.sql.fragments import from_micros
 
 if TYPE_CHECKING:
-    from bot.store.database import Database
+    from bot.store.models import Database
 
     Record = dict[str, Any]
 

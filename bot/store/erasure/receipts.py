@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from bot.store.access.audit_log import append_event
 from bot.store.models import Subject
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from bot.store.access.audit_chain import AuditEvent
-    from bot.store.database import Database, Row
+    from bot.store.access.audit_log import AuditEvent
+    from bot.store.models import Database, Row
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

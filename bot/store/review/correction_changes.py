@@ -8,13 +8,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine import CorrectionChange, ManualCorrection
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
 
 KEPT = timedelta(days=30)  # after which a correction is undone by another one
 

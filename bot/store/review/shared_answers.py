@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING
 
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from bot.platform.models import Location
-    from bot.store.database import Database
+    from bot.store.models import Database
 
 MAX_LISTED = 100
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.models import CLOSEST_KEY, CONTRADICTION_PREFIX, REPORT_PREFIX, UNSEARCHED_KEY
-from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
-    from bot.store.database import Database, Row
+    from bot.store.models import Database, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 from bot.store.models import CONTRADICTION_PREFIX
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.fragments import from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
     from bot.platform.models import Location
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine.storage.sql.connection import Connection
 
 INTERVAL = timedelta(days=7)  # between two messages to one person

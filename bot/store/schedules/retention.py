@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import TypeAdapter
 
-from engine.storage.sql.timestamps import from_micros, to_micros
+from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
-    from bot.store.database import Database
+    from bot.store.models import Database
     from bot.store.shared.adapter_state import AdapterState
 
 PLATFORM, NAME = "", "retention"  # of the row among the values of adapters; no adapter has this name

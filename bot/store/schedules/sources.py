@@ -6,16 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import fetch
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import from_micros, to_micros
+from bot.store.models import fetch
+from engine.storage.sql.fragments import from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.database import Database
-    from bot.store.models import Subject
+    from bot.store.models import Database, Subject
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = (

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.database import parse_rows
-from engine.storage.sql.timestamps import from_micros, to_micros
+from bot.store.models import parse_rows
+from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine.llm.offline.points.watched import WatchKind
     from engine.storage.sql.connection import Connection
 

@@ -20,10 +20,9 @@ from bot.store.schema.erasure import CLAIM, ERASURE_RECEIPT, PENDING_ERASURE
 from bot.store.schema.reports import MANAGER_REPORT
 from bot.store.schema.sources import DOCUMENT_SOURCE, SOURCE_FORGOTTEN, SOURCE_ITEM
 from bot.store.schema.watches import WATCHES
-from engine.storage.sql.migrations import Migration, add_column, create_table, run
 from engine.storage.sql.schema import BOOL, ID, INT, REAL, TEXT, TIME, Column, Index, columns
 from engine.storage.sql.schema import Table as AnyTable
-from engine.storage.sql.schema_source import SchemaSource
+from engine.storage.sql.schema_source import Migration, SchemaSource, add_column, create_table, run
 
 Table = partial(AnyTable, strict=True)
 PROGRAM_ANSWERS = Column("answers", INT, default=0)

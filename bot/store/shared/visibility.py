@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from engine.storage.sql.timestamps import EPOCH, MICROSECOND
+from engine.storage.sql.fragments import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from bot.store.database import Database
+    from bot.store.models import Database
     from engine.storage.sql.connection import Connection
 
 

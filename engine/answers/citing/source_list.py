@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.answers.citing.words import HEADINGS, LABELS, is_heading, may_become_heading
-from engine.answers.links.visible_text import visible_text
+from engine.answers.links.link_syntax import visible_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

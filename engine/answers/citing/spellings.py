@@ -10,9 +10,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Protocol
 
-from engine.answers.citing.copied import SUPERSCRIPTS, CopiedNumbers
-from engine.answers.citing.named import BY_LENGTH, NAME_START, NAMED, PARTIAL_NAMED, WORD_LOOKAHEAD, is_named_source
-from engine.answers.citing.number_list import may_become_list, read_list
+from engine.answers.citing.number_list import (
+    BY_LENGTH,
+    NAME_START,
+    NAMED,
+    PARTIAL_NAMED,
+    SUPERSCRIPTS,
+    WORD_LOOKAHEAD,
+    CopiedNumbers,
+    TableColumns,
+    is_named_source,
+    may_become_list,
+    read_list,
+)
 from engine.answers.citing.places import (
     can_be_raised,
     can_end_clause,
@@ -20,13 +30,12 @@ from engine.answers.citing.places import (
     is_han,
     read_last_word,
 )
-from engine.answers.citing.table_columns import TableColumns
 from engine.answers.citing.words import (
     INLINE_LABELS,
     LABELS,
     PLACEHOLDER_WORDS,
 )
-from engine.answers.links.visible_text import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
+from engine.answers.links.link_syntax import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Addresses as platforms recognize them: find them, compare them with the allowed ones, and defuse the others. Pure.
+"""Addresses and mentions as platforms recognize them: found, compared with the allowed ones, defused. Pure.
 
 Platforms decode a text before they search it for addresses. So every decision is made on the decoded text: escapes and
 entities resolved, compatibility forms (full-width letters, ligatures) replaced, invisible characters removed.
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from markdown_it.common.utils import unescapeAll
 
-from engine.answers.mentions import BROADCAST, defuse_broadcasts
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 MAX_ADDRESS_CHARACTERS = 2048
 MAX_CUTS = 16  # candidate ends of one address in a text
@@ -60,6 +59,15 @@ INVISIBLE = re.compile(
 MARKUP = re.compile(r"[`<\t\n\r\x00-\x1f]|!(?=\[)|\](?=[(:\[])")
 
 WORD_JOINER = "\u2060"  # invisible: the name looks the same, and no platform reads it as a domain
+# <!channel> <!subteam^S1|@devs> <@U1|ada> <#C1|general> <@1> <@!1> <@&1> <#1>.
+MENTION = re.compile(
+    r"<(?:(?P<all>!(?:channel|here|everyone|group|subteam\^[^\s<>|]*)|@&[^\s<>|]+)|(?P<sign>[@#])!?(?P<id>[A-Za-z0-9]+))(?:\|(?P<label>[^<>\n]*))?>",
+    re.IGNORECASE,
+)
+MENTION_START = re.compile(r"<(?:!(?:channel|here|everyone|group|subteam)|@&|[@#]!?\w+\|)", re.IGNORECASE)
+BROADCAST_NAMES = ("everyone", "here", "channel")
+BROADCAST = re.compile(f"@(?={'|'.join(BROADCAST_NAMES)})", re.IGNORECASE)
+ZERO_WIDTH_SPACE = "\u200b"  # invisible; a word with it notifies nobody
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -224,3 +232,24 @@ def break_missing_host(text: str) -> str:
     """Split a defused `://` without a dot after it: its host may follow after the end of the word."""
     head, dot, tail = text.rpartition(".")
     return head + dot + tail.replace("[:]//", f"[:]/{WORD_JOINER}/")
+
+
+def find_mentions(text: str) -> frozenset[str]:
+    """The people and channels that a text mentions, as sign and id ("@U1", "#C1"); groups are left out."""
+    return frozenset(found["sign"] + found["id"] for found in MENTION.finditer(text) if found["id"])
+
+
+def defuse_broadcasts(text: str) -> str:
+    """Defuse @everyone, @here and @channel, so that they notify nobody."""
+    return BROADCAST.sub("@" + ZERO_WIDTH_SPACE, text)
+
+
+def escape_mention(found: re.Match[str], allowed: frozenset[str]) -> str:
+    """The mention itself if it is allowed, else its name as plain text."""
+    if not found["id"]:
+        name = (found["label"] or found["all"].lstrip("!@&").rpartition("^")[2]).lstrip("@")
+        return f"@{ZERO_WIDTH_SPACE}{defuse_broadcasts(name)}"
+    sign, name = found["sign"], found["label"] or found["id"]
+    if sign + found["id"] in allowed:
+        return f"<{sign}{found['id']}>"
+    return f"{sign}{ZERO_WIDTH_SPACE}{defuse_broadcasts(name.lstrip('@#'))}"

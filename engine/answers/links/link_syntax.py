@@ -1,21 +1,48 @@
-"""Patterns of links in Markdown, chat markup and HTML, and the text before a link, which decides its form. Pure.
+"""Links as text: which may be shown, their patterns, addresses without markup, and what a reader sees. Pure.
 
 Every pattern is bounded, so that the time grows only linearly with the text.
+
+What a reader sees errs toward more digits: what any platform may show as a number reads as one here.
 """
 
 from __future__ import annotations
 
+import functools
+import html
 import re
+import unicodedata
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple
+
+from markdown_it.common.utils import unescapeAll
 
 from engine.answers.links.addresses import (
+    BROADCAST,
     CLOSING_PUNCTUATION,
+    LINKABLE_ADDRESS,
     MAX_ADDRESS_CHARACTERS,
+    MENTION_START,
     NON_ADDRESS_CHARACTERS,
+    OPENING_PUNCTUATION,
     STRIPPED_SUFFIX,
+    WORD_TOKEN,
+    address_key,
+    decode_and_normalize,
     decode_escapes,
+    defang_word,
+    find_addresses,
+    find_scheme,
+    is_linkable,
+    name_candidates,
+    normalize_text,
 )
-from engine.answers.mentions import MENTION_START
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+SHORT_TEXT = 1_000  # characters of a text that is read once for all answers: a question has up to hundreds of them
+MAX_READ_TEXTS = 4_096  # such texts
 MAX_WORD_CHARACTERS = 64  # a word without address signs up to here is not an address
 BLANKS = " \t\n"
 EDGE_CHARACTERS = f'|>"`<[]{NON_ADDRESS_CHARACTERS}'
@@ -58,6 +85,105 @@ PARTIAL_LINK_LABEL = re.compile(
     rf"\[(?:{LABEL_TEXT}{{0,{MAX_LABEL_CHARACTERS}}}(?:`[^`|\[\]\n]{{0,300}}`?)?|[^\s\[\]<>()`|\"]{{0,{MAX_ADDRESS_CHARACTERS}}})\]?\Z"
 )
 CITATION_END = re.compile(r"\[\d{1,3}[\]\s]*\Z")
+PLAIN_NAME = re.compile(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # only letters can extend it
+PLAIN_END = re.compile(r"[^?:]*(?:\?|:[*_~]*)?")  # after a plain name, every platform ends the link here
+WRITTEN_PREFIX = re.compile(
+    r"[^.:@/\\&!\x80-\U0010ffff]*"
+)  # part of a word that may be written before the word is complete
+LINK_EXTENDING_PREFIX = re.compile(
+    r"[\w.+@~`\u200b-]\Z|_[*~(\[{\"'‘“«]*\Z|[^\s(\[{|>*~]\"[*~]*\Z|[^\s|]\|+[*_~(\[{\"'‘“«]*\Z"
+)  # before a name: some platforms start the link earlier
+# Pairs that look like square brackets. Compatibility forms become one of them.
+OPENING_BRACKETS = "[【［〔〖⟦⁅❲〚﹝"
+CLOSING_BRACKETS = "]】］〕〗⟧⁆❳〛﹞"
+PLAIN_BRACKETS = dict.fromkeys(map(ord, OPENING_BRACKETS), "(") | dict.fromkeys(map(ord, CLOSING_BRACKETS), ")")
+_AMPERSAND = r"&(?:amp;|#0{0,8}38;|#x0{0,8}26;){0,8}"
+_OPENING_NAMES, _CLOSING_NAMES = "lsqb|lbrack|lobrk|lbbrk", "rsqb|rbrack|robrk|rbbrk"
+PARTIAL_ENTITY = re.compile(r"&[#0-9A-Za-z;]{0,80}\Z")
+
+
+class FoundAddresses(NamedTuple):
+    """The links and the names in one text, as written, by the key that compares them."""
+
+    links: tuple[tuple[str, str], ...]
+    names: tuple[tuple[str, str], ...]
+
+
+class AllowedAddresses:
+    """The addresses and names in some texts, which may be shown unchanged; of titles only the names."""
+
+    def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
+        self._links: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        for text in texts:
+            self._add(text)
+        for title in titles:
+            for key, name in _find_names(title):
+                self._names.setdefault(key, name)
+        self._schemes = frozenset(link.partition(":")[0] for link in self._links)
+        self._sorted = sorted(self._names)
+        self._capitals = sorted(key_ for key_, name in self._names.items() if not name.startswith(key_))
+
+    def _add(self, text: str) -> None:
+        """Add what a text holds; the first spelling of each stays."""
+        found = _read_short(text) if len(text) <= SHORT_TEXT else _read(text)
+        for key, link in found.links:
+            self._links.setdefault(key, link)
+        for key, name in found.names:
+            self._names.setdefault(key, name)
+
+    def find_link(self, address: str) -> str:
+        """The address as written in a source; empty if no source contains all of it."""
+        return self._links.get(address_key(address), "")
+
+    def may_start_link(self, letters: str) -> bool:
+        """Whether an allowed address starts with these letters."""
+        return any(scheme.startswith(letters) for scheme in self._schemes)
+
+    def find_name(self, name: str) -> str:
+        """A name without a scheme, such as `notes.md`, as written in a source; empty if no source contains it."""
+        return self._names.get(address_key(name), "")
+
+    def may_respell(self, letters: str) -> bool:
+        """Whether an allowed name starting with these letters may be spelled differently."""
+        small = letters.lower()
+        listed = self._capitals if small == letters else self._sorted
+        at = bisect_left(listed, small)
+        return bool(small) and at < len(listed) and listed[at].startswith(small)
+
+
+def _read(text: str) -> FoundAddresses:
+    """The links and names in a text, and in the text with its escapes resolved."""
+    links: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for read in dict.fromkeys((text, unescapeAll(text))):
+        for address in dict.fromkeys(find_addresses(read)):
+            if LINKABLE_ADDRESS.fullmatch(address) and not BROADCAST.search(address):
+                links.setdefault(address_key(address), address)
+            if "://www." in address:
+                bare = address.partition("://")[2]
+                names.setdefault(address_key(bare), bare)
+        for key, name in _find_names(read):
+            names.setdefault(key, name)
+    return FoundAddresses(tuple(links.items()), tuple(names.items()))
+
+
+@functools.lru_cache(maxsize=MAX_READ_TEXTS)
+def _read_short(text: str) -> FoundAddresses:
+    return _read(text)
+
+
+def _find_names(text: str) -> Iterator[tuple[str, str]]:
+    """The names without a scheme in a text, each with its key."""
+    for found in WORD_TOKEN.finditer(text):
+        if (
+            ("." in found[0] or "@" in found[0])
+            and "://" not in found[0]
+            and len(found[0]) <= MAX_ADDRESS_CHARACTERS
+            and not BROADCAST.search(found[0])
+        ):
+            for name in name_candidates(found[0]):
+                yield address_key(name), name
 
 
 def target_address(target: re.Match[str]) -> str:
@@ -105,3 +231,117 @@ def needs_space(first: str, text: str, tail: str, *, linked: bool, bare: bool) -
             first in EDGE_CHARACTERS and tail[-1:] in tuple(CLOSING_PUNCTUATION)
         )
     return first in LINK_BREAKERS or bool(text.partition(" ")[0].strip(CLOSING_PUNCTUATION + EDGE_CHARACTERS))
+
+
+class BareName(NamedTuple):
+    """A name to show, and whether the text after it could extend the link."""
+
+    text: str
+    is_open: bool
+
+
+def match_bare_name(word: str, read: str, tail: str, allowed: AllowedAddresses) -> BareName | None:
+    """An allowed name with its punctuation, spelled as in its source; None if it is not allowed.
+
+    `read` is the decoded word, `tail` the text before it. The start of the word may be written already, so that its
+    spelling cannot change.
+    """
+    read = normalize_text(read)
+    core = read.lstrip(OPENING_PUNCTUATION).rstrip(CLOSING_PUNCTUATION)
+    name = allowed.find_name(core) if core else ""
+    if not name or "://" in name:
+        return None
+    lead, _, trail = read.partition(core)
+    fixed = WRITTEN_PREFIX.match(word)
+    if LINK_EXTENDING_PREFIX.search(tail + lead) or not f"{lead}{name}{trail}".startswith(fixed[0] if fixed else ""):
+        return None
+    plain = bool(PLAIN_NAME.fullmatch(name))
+    emphasis = lead if not lead.strip("*~") else ""
+    ends = PLAIN_END.fullmatch(trail) if plain else STRIPPED_SUFFIX.fullmatch(trail.removeprefix(emphasis))
+    return BareName(lead + name + (trail if ends else f" {trail}"), not plain or "?" in trail or ":" in trail)
+
+
+def filter_code_word(word: str, allowed: AllowedAddresses, *, angled: bool) -> str:
+    """Filter a word of code, where names without a scheme are not linked and brackets have no meaning.
+
+    `angled`: a `<` precedes the code, so that chat markup reads the code as part of a link.
+    """
+    if word.isascii() and not ADDRESS_SIGNS.search(word):
+        return word
+    read = decode_and_normalize(word)
+    if not is_linkable(read, domains=False) or (not angled and _is_allowed(word, allowed)):
+        return word
+    return defang_word(read, domains=False)
+
+
+def _is_allowed(word: str, allowed: AllowedAddresses) -> bool:
+    """Whether the only linkable part of a word is an allowed address, spelled as in its source."""
+    start = find_scheme(word)
+    if start < 0:
+        start = len(word) - len(word.lstrip(OPENING_PUNCTUATION))
+    core = word[start:].rstrip(CLOSING_PUNCTUATION)
+    return (
+        bool(core)
+        and core in (allowed.find_link(core), allowed.find_name(core))
+        and bool(STRIPPED_SUFFIX.fullmatch(word, start + len(core)))
+        and not is_linkable(normalize_text(decode_escapes(word[:start])), domains=False)
+    )
+
+
+def _bracket_forms(brackets: str, names: str) -> str:
+    """A pattern of brackets as they are, and as entities."""
+    decimal = "|".join(str(ord(bracket)) for bracket in brackets)
+    hexadecimal = "|".join(f"{ord(bracket):x}" for bracket in brackets)
+    entity = rf"{_AMPERSAND}(?:#0{{0,8}}(?:{decimal})|#x0{{0,8}}(?:{hexadecimal})|{names})(?:;|(?![0-9A-Za-z;]))"
+    return rf"[{re.escape(brackets)}]|{entity}"
+
+
+OPENING_BRACKET = re.compile(_bracket_forms(OPENING_BRACKETS, _OPENING_NAMES), re.IGNORECASE)
+BRACKET = re.compile(
+    rf"(?P<opening>{OPENING_BRACKET.pattern})|(?P<closing>{_bracket_forms(CLOSING_BRACKETS, _CLOSING_NAMES)})",
+    re.IGNORECASE,
+)
+
+_MARKS = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--|-->|\|\||[*_~`\\]|(?<=\n)[ \t]*(?:>[ \t]*)+")
+_EMOJI_NAMES = "zero one two three four five six seven eight nine keycap_ten"
+_EMOJI_DIGITS = {name: digit for digit, name in enumerate(_EMOJI_NAMES.split())}
+_EMOJI_DIGIT = re.compile(rf":({'|'.join(_EMOJI_DIGITS)}):")
+# Letters that look like a one or a zero, also of other scripts.
+_DIGIT_LIKE = frozenset("lIO\u0399\u039f\u0406\u041e\u04c0\u04cf\u01c0")
+
+
+def visible_text(markdown: str) -> str:
+    """What a reader sees of some Markdown within a line, in NFKC form, with the digits of all scripts as 0 to 9."""
+    if markdown.isascii() and markdown.isalnum():
+        return markdown
+    text = _plain_digits(html.unescape(decode_escapes(markdown)))
+    text = _EMOJI_DIGIT.sub(lambda found: str(_EMOJI_DIGITS[found[1]]), decode_and_normalize(text))
+    return _plain_digits(_MARKS.sub("", text))
+
+
+def has_words(markdown: str) -> bool:
+    """Whether a label reads as words: it has a letter that looks like no digit, and no square brackets."""
+    text = visible_text(markdown)
+    brackets = not set(text).isdisjoint(OPENING_BRACKETS + CLOSING_BRACKETS)
+    return not brackets and any(map(_is_letter, text))
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalpha() and character not in _DIGIT_LIKE and unicodedata.numeric(character, None) is None
+
+
+def _plain_digits(text: str) -> str:
+    """The text with digits, circled numbers and the like as 0 to 9, without combining and invisible characters."""
+    return text if text.isascii() else "".join(map(_plain_digit, text))
+
+
+def _plain_digit(character: str) -> str:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or character == "\u2800":
+        return ""
+    digit = unicodedata.digit(character, None)
+    if digit is not None:
+        return str(digit)
+    if unicodedata.category(character) in ("No", "Nl"):
+        number = unicodedata.numeric(character, 0.5)
+        return str(int(number)) if number.is_integer() else character
+    return character

@@ -16,22 +16,30 @@ from engine.answers.links import link_syntax
 from engine.answers.links.addresses import (
     CLOSING_PUNCTUATION,
     MAX_ADDRESS_CHARACTERS,
+    MENTION,
     OPENING_PUNCTUATION,
     SCHEME,
+    ZERO_WIDTH_SPACE,
     break_missing_host,
     decode_and_normalize,
     decode_escapes,
     defang_word,
+    escape_mention,
     find_address_ends,
+    find_mentions,
     find_scheme,
     is_linkable,
     normalize_text,
 )
-from engine.answers.links.allowed_addresses import AllowedAddresses
-from engine.answers.links.link_syntax import LinkContext, needs_space
-from engine.answers.links.plain_addresses import filter_code_word, match_bare_name
-from engine.answers.links.visible_text import PLAIN_BRACKETS, has_words
-from engine.answers.mentions import MENTION, ZERO_WIDTH_SPACE, escape_mention, find_mentions
+from engine.answers.links.link_syntax import (
+    PLAIN_BRACKETS,
+    AllowedAddresses,
+    LinkContext,
+    filter_code_word,
+    has_words,
+    match_bare_name,
+    needs_space,
+)
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:

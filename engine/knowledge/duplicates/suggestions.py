@@ -1,18 +1,22 @@
-"""Score how likely two names mean the same entity, to suggest that a person merges them."""
+"""Score how likely two names, or names of people, mean the same, to suggest that a person merges them.
+
+Texts in two languages each use their own name, so that both have the same neighbors without being neighbors themselves;
+siblings, such as two cities of a list, stand in one text and are. Vectors of names in two scripts say little unless the
+embedder knows both languages, so that they count less.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from rapidfuzz import fuzz
 
-from engine.knowledge.duplicates.abbreviations import is_abbreviation
-from engine.knowledge.duplicates.name_keys import spelling_key
-from engine.knowledge.duplicates.person_names import has_initials_of, has_other_initial, omits_middle_name
-from engine.knowledge.duplicates.translations import score_translation
+from engine.knowledge.duplicates.name_keys import HONORIFICS, is_abbreviation, spelling_key
 from engine.text.word_lists import STOP_WORDS, word_set
 
 MIN_SPELLING = 80.0  # of a pair that is worth a closer look, 0 to 100
@@ -44,6 +48,14 @@ _OPPOSITES = tuple(
     )
 )
 _DEMONYM = ("an", "ian", "ese", "ish", "n", "i", "ic", "ern")
+MIN_FAMILY_LETTERS = 2
+MIN_WORDS = 2
+_PERSON_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
+MIN_SHARED, MIN_SHARED_IN_SCRIPT = 2, 3  # common neighbors of names in two scripts, and in one
+MIN_OVERLAP = 0.5  # of the neighbors of the name that has fewer
+MIN_SIMILARITY_IN_SCRIPT = 0.35  # of names in one script, whose spelling says nothing
+_BIAS, _BIAS_IN_SCRIPT, _OVERLAP, _SIMILARITY = -2.6, -3.4, 3.0, 2.0
+_ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "IDEOGRAPHIC": "CJK"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +191,104 @@ WEIGHTS = {
     "middle_name": 4.0,
     "other_type": -0.4,
 }
+
+
+@lru_cache(maxsize=4096)
+def split_person_name(name: str) -> tuple[str, ...]:
+    """The words of a canonical name, the family name last: "doe, j. t." has j, t, doe; () if it has other signs.
+
+    Without titles; "doe j. t." is the same, and an abbreviation of several letters keeps its period: "th. doe".
+    """
+    family, comma, given = name.partition(",")
+    ordered = f"{given} {family}" if comma else name
+    if not all(character.isalpha() or character in " .'’-" for character in ordered):
+        return ()
+    words = _PERSON_WORD.findall(ordered)
+    while len(words) > MIN_WORDS and words[0].removesuffix(".") in HONORIFICS:
+        del words[0]
+    words = [
+        word.removesuffix(".") if _letters(word) == 1 or place == len(words) - 1 else word
+        for place, word in enumerate(words)
+    ]
+    if len(words) >= MIN_WORDS and len(words[0]) > 1 and all(len(word) == 1 for word in words[1:]):
+        words = [*words[1:], words[0]]
+    return tuple(words)
+
+
+def _letters(word: str) -> int:
+    return len(word.removesuffix("."))
+
+
+def has_initials_of(a: str, b: str) -> bool:
+    """Whether they differ only in initials: "J. Doe", "John Doe", "John T. Doe" and "Doe, John"."""
+    return _matches(a, b, may_omit_words=False)
+
+
+def omits_middle_name(a: str, b: str) -> bool:
+    """Whether one has middle names, or initials, that the other leaves out: "John Doe", "John Thomas Doe"."""
+    return _matches(a, b, may_omit_words=True)
+
+
+def has_other_initial(a: str, b: str) -> bool:
+    """Whether they are alike but for a single letter: "John T. Doe" and "John B. Doe", "hepatitis A" and "B"."""
+    x, y = split_person_name(a), split_person_name(b)
+    if len(x) != len(y) or len(x) < 2:
+        return False
+    return any(len(one) == len(other) == 1 and one != other for one, other in zip(x, y, strict=True))
+
+
+def _matches(a: str, b: str, *, may_omit_words: bool) -> bool:
+    short, long = sorted((split_person_name(a), split_person_name(b)), key=len)
+    if (
+        len(short) < 2
+        or short[-1] != long[-1]
+        or not _is_same_or_initial(short[0], long[0])
+        or len(short[-1]) < MIN_FAMILY_LETTERS
+    ):
+        return False
+    omitted = _find_omitted(short[:-1], long[:-1])
+    return omitted is not None and (may_omit_words or all(len(word) == 1 for word in omitted))
+
+
+def _find_omitted(short: tuple[str, ...], long: tuple[str, ...]) -> list[str] | None:
+    """The given names that the short list leaves out; None if one of its names is not in the other, in order."""
+    places = [0]
+    for word in short:
+        place = next((at for at in range(places[-1], len(long)) if _is_same_or_initial(word, long[at])), None)
+        if place is None:
+            return None
+        places.append(place + 1)
+    return [word for before, after in pairwise(places) for word in long[before : after - 1]] + [*long[places[-1] :]]
+
+
+def _is_same_or_initial(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return one == other or ((len(short) == 1 or short.endswith(".")) and long.startswith(short.removesuffix(".")))
+
+
+@lru_cache(maxsize=8192)
+def find_script(name: str) -> str:
+    """The script of most letters of a name, "" without letters: LATIN, CYRILLIC, CJK."""
+    found = [unicodedata.name(letter, "").partition(" ")[0] for letter in name if letter.isalpha()]
+    scripts = [_ONE_SCRIPT.get(script, script) for script in found]
+    return max(sorted(set(scripts)), key=scripts.count, default="")
+
+
+def are_in_two_scripts(a: str, b: str) -> bool:
+    """Whether two names are written in different scripts."""
+    return len({find_script(a), find_script(b)} - {""}) > 1
+
+
+def score_translation(a: str, b: str, similarity: float, shared: int, neighbors: int) -> float:
+    """The estimated probability that two names which are no neighbors are one name in two scripts or languages.
+
+    `shared`: their common neighbors; `neighbors`: those of the name that has fewer.
+    """
+    overlap = min(1.0, shared / neighbors) if neighbors else 0.0
+    two = are_in_two_scripts(a, b)
+    if shared < (MIN_SHARED if two else MIN_SHARED_IN_SCRIPT) or overlap < MIN_OVERLAP:
+        return 0.0
+    if not two and similarity < MIN_SIMILARITY_IN_SCRIPT:
+        return 0.0
+    total = (_BIAS if two else _BIAS_IN_SCRIPT) + _OVERLAP * overlap + _SIMILARITY * max(0.0, similarity)
+    return 1 / (1 + math.exp(-total))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from engine.text.windows import MEAN_CHARACTERS_PER_TOKEN
+from engine.text.tokenizer import MEAN_CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from engine.llm.config import ModelConfig

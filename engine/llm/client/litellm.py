@@ -1,4 +1,8 @@
-"""Call litellm: imported lazily, silenced, with the engine's own errors and plain values."""
+"""Call litellm: imported lazily, silenced, in little memory, with the engine's own errors and plain values.
+
+It loads a tokenizer of 40 MiB at its first call, and keeps the parsed form of another; both serve to count tokens where
+a provider reports none. Here, the first is loaded once it is used; the second is also kept as text.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import InvalidReply, ModelError, ModelUnavailable
 from engine.llm.client.errors import map_error, name_parameter
-from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
 from engine.llm.client.protocol import (
     UNFINISHED,
     ChatReply,
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from engine.clock import Clock
     from engine.llm.client.protocol import CallParameters
 
+
 # Warnings of pydantic about litellm's own types quote the reply; where warnings are errors, calls would fail.
 _PYDANTIC_WARNINGS = (
     "Item .* on TypedDict class",
@@ -55,6 +60,8 @@ _PYDANTIC_WARNINGS = (
 
 # Fields of a stream part in which litellm returns thinking.
 _REASONING_FIELDS = ("reasoning_content", "thinking_blocks", "reasoning_items")
+ENCODING_MODULE = "litellm.litellm_core_utils.default_encoding"
+ENCODING_NAME = "cl100k_base"
 
 
 class LiteLLMProvider:
@@ -267,3 +274,43 @@ def _cost_by_tokens(litellm: Any, usage: Any, model: str) -> float | None:
         return float(sum(litellm.cost_per_token(model, prompt, completion, usage_object=usage)))
     except Exception:  # noqa: BLE001  - litellm raises plain exceptions for models without a price
         return None
+
+
+class LazyEncoding:
+    """litellm's default encoding, loaded when anything but its name is used."""
+
+    name = ENCODING_NAME
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(_load_module().encoding, attribute)
+
+
+class LazyEncodingModule(ModuleType):
+    """Takes the place of the module that loads the encoding at its import."""
+
+    def __init__(self) -> None:
+        super().__init__(ENCODING_MODULE)
+        self.encoding = LazyEncoding()
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):  # what the import system asks of any module
+            raise AttributeError(attribute)
+        return getattr(_load_module(), attribute)
+
+
+def defer_encoding() -> None:
+    """Let litellm load its default encoding when it counts tokens. Call it before litellm is imported."""
+    sys.modules.setdefault(ENCODING_MODULE, LazyEncodingModule())
+
+
+def release_parsed_tokenizer() -> None:
+    """Free the parsed file of the tokenizer that litellm keeps as text. Call it after litellm is imported."""
+    utils: Any = sys.modules.get("litellm.utils")
+    if utils is not None and isinstance(getattr(utils, "claude_json_str", None), str):
+        utils.json_data = None
+
+
+def _load_module() -> Any:
+    if isinstance(sys.modules.get(ENCODING_MODULE), LazyEncodingModule):
+        del sys.modules[ENCODING_MODULE]
+    return importlib.import_module(ENCODING_MODULE)

@@ -1,4 +1,4 @@
-"""The languages that are chosen by what is said: counted now and then, and kept in a file of the data directory."""
+"""The languages that choose the embedder: those it serves, and those counted in what is said and kept in a file."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.llm.e5.languages import LANGUAGES, OTHER
+from engine.text.languages import detection
+from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
 
 FILE_NAME = "languages.json"
 # The share of the lines from which on a language is taken, and below which it is dropped again: a change embeds all
@@ -19,6 +21,14 @@ FILE_NAME = "languages.json"
 TAKEN_SHARE, DROPPED_SHARE = 0.1, 0.03
 MIN_LINES = 40
 MAX_SHOWN = 4
+# ISO 639-1 codes. Source: Conneau et al. 2020 (XLM-R), whose training data the model has seen.
+LANGUAGES = word_set(
+    "af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id is it"
+    " ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my ne nl no om or pa pl ps pt ro ru sa sd si sk sl so sq"
+    " sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh"
+)
+OTHER = detection.OTHER  # stands for all languages that are not told apart
+ENGLISH = frozenset({"en"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +97,8 @@ def describe_languages(used: Sequence[str], spoken: SpokenLanguages | None) -> s
     elif set(spoken.chosen) != set(used):
         texts.append(f"THREADLORE_LANGUAGES=auto takes {', '.join(spoken.chosen)} at the next start.")
     return " ".join(texts)
+
+
+def needs_multilingual(languages: Sequence[str]) -> bool:
+    """Whether the English embedder does not know one of the languages; False if none is said."""
+    return not ENGLISH.issuperset(languages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from engine.text.languages.stemming import ALGORITHMS, list_query_stems
+from engine.text.languages.detection import ALGORITHMS, list_query_stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -21,13 +21,13 @@ from engine.llm.offline.language_rules import detect_rules
 from engine.llm.offline.questions import analysis
 from engine.llm.offline.quoting.similar_words import find_similar_words
 from engine.llm.offline.words import content_words, is_common, is_generic, split_words, stem, word_family
-from engine.scheduling.tasks import gather_or_cancel
+from engine.scheduling.supervisor import gather_or_cancel
 from engine.text.languages.unspaced import has_function_character, has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.llm.checked_embedder import CheckedEmbedder
+    from engine.llm.base import CheckedEmbedder
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.language_rules import LanguageRules
     from engine.models import Source

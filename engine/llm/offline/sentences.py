@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.text.message_line import MESSAGE_TIME
+from engine.text.cleanup import MESSAGE_TIME
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from engine.retrieval.search import ProfileCache
 from engine.retrieval.sources import number_sources
 from engine.retrieval.views import ViewLoader
 from engine.storage.ledger.records import KeyKind
-from engine.storage.sql.timestamps import from_micros
+from engine.storage.sql.fragments import from_micros
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ async def restore_database(
     `replace`; DatabaseInUse if any process works on the database, and CorruptLedger if the rows do not fit the tables.
     """
     try:
-        from engine.storage.ledger.postgres.restore import fill_database  # noqa: PLC0415 - it needs the extra `postgres`
+        from engine.storage.ledger.postgres.ledger import fill_database  # noqa: PLC0415 - it needs the extra `postgres`
     except ImportError as error:
         raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
     await fill_database(options, path, clock, replace=replace, also=also)

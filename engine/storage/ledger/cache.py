@@ -6,7 +6,7 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

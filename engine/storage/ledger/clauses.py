@@ -1,4 +1,4 @@
-"""SQL expressions of several topics: rows of a scope, the corrections of a key, the first rows of a correlated query.
+"""SQL expressions of several topics: scopes, corrections of a key, first rows of a query, and order among equals.
 
 The numbers in them are the ledger's own. Corrections made under any of a key's names count. SQLite has no LATERAL, and
 PostgreSQL is slow without.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.lists import id_list
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
     from engine.usage import PausedTexts
+
 
 FEW_SPACES = 8
 
@@ -66,6 +68,15 @@ PAIR_HIDDEN = (
     "(EXISTS (SELECT 1 FROM name m @then JOIN hidden_key h ON h.space = m.space AND h.a = m.canonical AND h.b = ''"
     f" WHERE m.target IN (p.a, p.b)) OR EXISTS (SELECT 1 FROM {_BOTH_ENDS.format(table='hidden_key')}))"
 )
+_SORT_KEY_QUERIES = {
+    KeyKind.CHUNK: "SELECT c.id, c.key, '', '' FROM @list(?, j) @then JOIN chunk c ON c.id = j.value",
+    KeyKind.NAME: "SELECT n.id, n.canonical, s.name, '' FROM @list(?, j) @then JOIN name n ON n.id = j.value"
+    " @then JOIN space s ON s.id = n.space",
+    KeyKind.PAIR: "SELECT p.id, @least(x.canonical, y.canonical), @greatest(x.canonical, y.canonical), s.name"
+    " FROM @list(?, j)"
+    " @then JOIN pair p ON p.id = j.value @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b"
+    " @then JOIN space s ON s.id = p.space",
+}
 
 
 def row_clause(scope_ids: ScopeIds, table: str) -> str:
@@ -127,3 +138,9 @@ def free_text_clause(db: Connection, process: int) -> str:
         "NOT EXISTS (SELECT 1 FROM extraction_claim k JOIN chunk o ON o.id = k.chunk"
         f" WHERE k.process <> {process:d} AND o.text_hash = c.text_hash)"
     )
+
+
+def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
+    """Texts that order these chunks, names or pairs; missing rows are left out."""
+    rows = db.execute_fetchall(_SORT_KEY_QUERIES[kind], (id_list(ids),))
+    return {id_: (one, other, third) for id_, one, other, third in rows}

@@ -14,11 +14,16 @@ from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
-from engine.storage.ledger.work.embedders import LANGUAGES
+from engine.storage.ledger.work.settings import LANGUAGES
 from engine.storage.sqlite import database_file
-from engine.storage.sqlite.connection import StreamConnection, run_in_thread, translate_error
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase
-from engine.storage.sqlite.database_file import check_file, read_only_address
+from engine.storage.sqlite.database_file import (
+    StreamConnection,
+    check_file,
+    read_only_address,
+    run_in_thread,
+    translate_error,
+)
 from engine.storage.sqlite.row_copy import copy_rows
 from engine.storage.sqlite.schema import Schema
 

@@ -18,8 +18,7 @@ from engine.storage.ledger.clauses import (
     join_newest_facts,
 )
 from engine.storage.ledger.content.facts import Facts
-from engine.storage.ledger.names.invalidation import Invalidation
-from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.names import Invalidation, Names
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.projection import (
     BatchResult,
@@ -31,11 +30,11 @@ from engine.storage.ledger.records.projection import (
     ProfileKind,
     ProjectionBatch,
 )
+from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
-from engine.storage.sql.lists import id_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

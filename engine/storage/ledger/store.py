@@ -11,8 +11,7 @@ from engine.storage.ledger.content.amendments import Amendments
 from engine.storage.ledger.content.chunks import Chunks
 from engine.storage.ledger.content.documents import Documents
 from engine.storage.ledger.content.facts import Facts
-from engine.storage.ledger.content.people_removal import PeopleRemoval
-from engine.storage.ledger.content.readings import Readings
+from engine.storage.ledger.content.readings import PeopleRemoval, Readings
 from engine.storage.ledger.full_text.update import FullTextUpdate
 from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.names.duplicates import Duplicates
@@ -25,14 +24,11 @@ from engine.storage.ledger.queries.export import export_lines
 from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.queries.stats import Stats
 from engine.storage.ledger.queries.walk import Walks
-from engine.storage.ledger.work.claims import Claims
-from engine.storage.ledger.work.embedders import Embedders
-from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.claims import Claims, StaleKeys
+from engine.storage.ledger.work.settings import Embedders, Settings
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
-from engine.storage.sql.database import SqlDatabase
-from engine.storage.sql.topic import Place_co
+from engine.storage.sql.database import Place_co, SqlDatabase
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable

@@ -30,8 +30,7 @@ from engine.errors import (
     UnstorableText,
 )
 from engine.storage.postgres.faults import Fault, classify
-from engine.storage.postgres.row_sets import build_row_set
-from engine.storage.postgres.values import build_adapters
+from engine.storage.postgres.values import build_adapters, build_row_set
 from engine.storage.sql.connection import Dialect
 from engine.storage.sql.fragments import for_postgres
 

@@ -31,8 +31,7 @@ from engine.storage.postgres.connection import (
 from engine.storage.postgres.faults import is_of_server, is_undone
 from engine.storage.postgres.pool import ThreadPool
 from engine.storage.postgres.schema import PROCESS_SCHEMA
-from engine.storage.sql.database import SqlDatabase
-from engine.storage.sql.group_commit import GroupCommit
+from engine.storage.sql.database import GroupCommit, SqlDatabase
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence

@@ -14,7 +14,7 @@ import structlog
 
 from engine.errors import LOST, DatabaseInUse, DatabaseLost, DatabaseReadOnly, DatabaseUnreachable, StoreError
 from engine.scheduling.processes import LocalLeases, Loss, RunningProcess, SignsOfLife, Subscriptions
-from engine.scheduling.tasks import cancel_tasks, wait_for_completion
+from engine.scheduling.supervisor import cancel_tasks, wait_for_completion
 from engine.storage.postgres import process_statements as statements
 from engine.storage.postgres.call_limits import DELETE_UNUSED, SharedCallLimits
 from engine.storage.postgres.connection import (

@@ -17,8 +17,7 @@ from psycopg import sql
 from engine.errors import DatabaseInUse, NewerSchema, SchemaMismatch
 from engine.storage.postgres.process_statements import PROCESS_CLASS
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.migrations import ONLINE
-from engine.storage.sql.schema_source import SchemaSource
+from engine.storage.sql.schema_source import ONLINE, SchemaSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,14 +1,24 @@
-"""Named fragments: the few things that statements written once for all databases name, because these differ in them.
+"""What statements for all databases are written with: named fragments, lists as parameters, and timestamps.
 
 Everything else in such a statement is SQL that every database reads. Its placeholders are `?` and `?1`.
+
+`@list(?)` is a table with the column `value`. SQLite reads lists as JSON. PostgreSQL gets them as arrays, whose types
+tell integers from texts.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from engine.storage.sql.connection import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 # What a statement writes; what SQLite reads, and PostgreSQL.
 FRAGMENTS = (
@@ -32,6 +42,9 @@ _READ = {
     for place, dialect in enumerate((Dialect.SQLITE, Dialect.POSTGRES))
 }
 _PLACE = re.compile(r"\?(\d*)")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # with room to add and subtract
 
 
 @lru_cache(maxsize=2048)
@@ -58,3 +71,42 @@ def _name(sql: str, dialect: Dialect) -> str:
     for written, words in _READ[dialect]:
         sql = written.sub(words, sql)
     return sql
+
+
+class IdList(str):
+    """Integers as a JSON array."""
+
+    __slots__ = ()
+
+
+class TextList(str):
+    """Texts as a JSON array."""
+
+    __slots__ = ()
+
+
+def id_list(ids: Iterable[int]) -> IdList:
+    """A parameter for a list of integers."""
+    return IdList(json.dumps(list(ids)))
+
+
+def text_list(texts: Iterable[str]) -> TextList:
+    """A parameter for a list of texts."""
+    return TextList(json.dumps(list(texts)))
+
+
+def to_micros(time: datetime | None) -> int | None:
+    """A time as microseconds; a time without a zone counts as UTC."""
+    if time is None:
+        return None
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
+
+
+def from_micros(value: int | None) -> datetime | None:
+    """Microseconds as a time; EARLIEST or LATEST for a number beyond the calendar, which makes no row unreadable."""
+    if value is None:
+        return None
+    try:
+        return EPOCH + value * MICROSECOND
+    except OverflowError:
+        return LATEST if value > 0 else EARLIEST

@@ -13,10 +13,9 @@ import aiosqlite
 
 from engine.errors import DiskError, DiskFull, EngineError, StoreError
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.sql.database import SqlDatabase
-from engine.storage.sql.group_commit import GroupCommit
+from engine.storage.sql.database import GroupCommit, SqlDatabase
 from engine.storage.sqlite import database_file
-from engine.storage.sqlite.connection import (
+from engine.storage.sqlite.database_file import (
     SQLITE_ERRORS,
     StreamConnection,
     run_in_thread,

@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from engine.storage.sqlite.structure import list_table_differences, read_structure
+from engine.storage.sqlite.schema import list_table_differences, read_structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,10 +1,15 @@
-"""The vector store on LanceDB: three tables in one folder."""
+"""The vector store on LanceDB: three tables in one folder, and the import of its library."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
+import sys
 from contextlib import AsyncExitStack, suppress
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
 
 import structlog
@@ -12,11 +17,10 @@ import structlog
 from engine.errors import CorruptProjection, EmbedderMismatch, EngineError, StoreError
 from engine.memory import configure_malloc
 from engine.options import VECTOR_CACHE_BYTES
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.lance_import import import_lancedb
 from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, TableMaintenance
 from engine.storage.vectors.lance_table import LanceTable, build_schema
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.scheduling.supervisor import Supervisor
+
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +46,9 @@ MAINTENANCE_SHARE = 10
 # Maintenance also runs after this many idle seconds that follow a few writes or rows.
 IDLE_SECONDS = 5.0
 IDLE_WRITES, IDLE_ROWS = 8, 128
+REST_CLIENT = "lance_namespace_urllib3_client"  # of its cloud: 200 generated modules
+PROGRESS_BARS = "tqdm"  # of its embedding functions
+SIGNATURE_CHECKS = "overrides"  # compares each method with that of its base class; Python 3.11 only
 
 
 class LanceVectors:
@@ -262,3 +270,48 @@ def _load_library(path: Path) -> Any:
     # Arrow's own allocator keeps freed memory (190 MB after 3,000 documents); also chosen at import.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     return import_lancedb()
+
+
+class _Placeholder(ModuleType):
+    """A module whose classes have no methods and keep what they are made with."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _return_given if name == "override" else type(name, (SimpleNamespace,), {})
+
+
+def _return_given(method: Any) -> Any:
+    return method
+
+
+class _PlaceholderFinder(MetaPathFinder, Loader):
+    """Finds placeholders for modules that nothing has imported yet, and forgets them afterwards."""
+
+    def __init__(self, *packages: str) -> None:
+        self._packages = frozenset(name for name in packages if name not in sys.modules)
+
+    def find_spec(self, fullname: str, _path: object, _target: object = None) -> ModuleSpec | None:
+        is_wanted = fullname.partition(".")[0] in self._packages
+        return ModuleSpec(fullname, self, is_package=True) if is_wanted else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Placeholder(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module empty."""
+
+
+def import_lancedb() -> Any:
+    """Import the library with placeholders, which a later import of the same packages does not get.
+
+    A program that needs LanceDB's cloud in the same process imports `lancedb` first.
+    """
+    finder = _PlaceholderFinder(REST_CLIENT, PROGRESS_BARS, SIGNATURE_CHECKS)
+    sys.meta_path.insert(0, finder)
+    try:
+        return importlib.import_module("lancedb")
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name, module in sys.modules.items() if isinstance(module, _Placeholder)]:
+            del sys.modules[name]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine.memory import trim_heap
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.search_plan import PARTITION_ROWS, build_in_clause
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import structlog
 
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy

@@ -19,7 +19,7 @@ from engine.storage.psycopg_calls import fetch_rows, run_statement, translate_po
 from engine.storage.vectors import pgvector_statements as statements
 from engine.storage.vectors import pgvector_tables as tables
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.pgvector_plan import SearchStep, max_counted_rows, plan_counted, plan_steps
+from engine.storage.vectors.pgvector_statements import SearchStep, max_counted_rows, plan_counted, plan_steps
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from engine.text.message_line import MESSAGE_TIME
+from engine.text.cleanup import MESSAGE_TIME
 
 REPEATS = 5  # messages of a template that are read as any other
 MIN_WORDS = 4  # of a template; shorter messages say too little to be compared

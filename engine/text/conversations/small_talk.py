@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from engine.text.message_line import MESSAGE_TIME
+from engine.text.cleanup import MESSAGE_TIME
 
 MAX_LENGTH = 120  # characters; whoever writes more says something
 MAX_WORDS = 5  # of a phrase

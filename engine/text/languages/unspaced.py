@@ -10,9 +10,9 @@ all these rows again.
 from __future__ import annotations
 
 import re
+import unicodedata
 from itertools import pairwise
-
-from engine.text.languages.normalization import normalize_text
+from typing import Literal
 
 KANA = r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 HAN = r"\u3005-\u3007\u3105-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
@@ -37,6 +37,11 @@ _SYLLABLE = re.compile(f"[{KANA}]")
 _FUNCTION_WORDS = re.compile(
     r"[\u3041-\u309f的了吗嗎呢吧啊是在和与與或也都就这這那哪谁誰什么麼怎几幾个個有我你您他她它们們请請]+"
 )
+SLICE_CHARACTERS = 2_000
+MAX_MARKS = 200  # characters that are searched for the end of a slice; texts have a few marks on a character
+JAMO_VOWELS, JAMO_FINALS = "\u1160", "\u11ff"  # letters that join the one before them
+
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def has_unspaced(text: str) -> bool:
@@ -95,3 +100,31 @@ def _index_terms(clusters: list[str]) -> list[str]:
 
 def _query_terms(clusters: list[str]) -> list[str]:
     return [first + second for first, second in pairwise(clusters)] or _index_terms(clusters)
+
+
+def normalize_text(form: Form, text: str) -> str:
+    """The text in a form of Unicode: a slice at a time, since the time grows with the square of a run of marks."""
+    if text.isascii() or len(text) <= SLICE_CHARACTERS:
+        return unicodedata.normalize(form, text)
+    slices = list[str]()
+    at = 0
+    while at < len(text):
+        end = _find_slice_end(text, at)
+        slices.append(unicodedata.normalize(form, text[at:end]))
+        at = end
+    return "".join(slices)
+
+
+def _find_slice_end(text: str, start: int) -> int:
+    """The end of a slice, before a character that does not combine with the one before it."""
+    end = start + SLICE_CHARACTERS
+    if end >= len(text):
+        return len(text)
+    return next((at for at in range(end, end - MAX_MARKS, -1) if _starts_anew(text[at])), end)
+
+
+def _starts_anew(character: str) -> bool:
+    """Whether a character, or the first one of its compatible form, combines with none before it."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    joins = JAMO_VOWELS <= first <= JAMO_FINALS
+    return not joins and not unicodedata.combining(first) and unicodedata.category(first)[0] != "M"

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from jsonl_adapter.platform import NAME, JsonlPlatform
 from jsonl_adapter.settings import JsonlSettings
 from jsonl_adapter.translate import parse_event

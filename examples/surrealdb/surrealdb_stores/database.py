@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from surrealdb import AsyncSurreal, RecordID, SurrealError
 
 from engine.errors import DatabaseUnreachable, StoreError
-from engine.scheduling.supervisor import is_task_exit
-from engine.scheduling.tasks import current_task, wait_for_completion
+from engine.scheduling.supervisor import current_task, is_task_exit, wait_for_completion
 from engine.storage.files import remove_tree
 from engine.storage.library_errors import map_library_error, translate_library_errors
 from surrealdb_stores.address import FILES, parse_surreal_address

@@ -13,7 +13,7 @@ from adapters.slack.install.pages import REDIRECT_PATH, list_scopes
 from bot.commands.table import MENU_COMMANDS
 from bot.dispatch.dispatcher import HELP_WORDS
 from engine.clock import SYSTEM_CLOCK
-from engine.text.overviews.request import parse_overview_request
+from engine.text.overviews import parse_overview_request
 from scripts.manifests import build_usage_hint
 from tests.support.slack_server.app import NEEDS
 

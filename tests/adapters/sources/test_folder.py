@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sources.file_names import LEFT_OUT, SEPARATE
 from adapters.sources.folder import BELOW_MISSING, CHANGED_MOUNT, FolderSource, open_folder
+from adapters.sources.inner_files import LEFT_OUT, SEPARATE
 from bot.errors import BadSetting, ItemGone, ItemNotRead, ItemNotReadNow, SourceUnavailable
 from bot.platform.document_source import SourceItem
 from tests.support.source_tools import MAX_SIZE, build_tools, read, scan

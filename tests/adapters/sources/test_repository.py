@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sources.file_names import SEPARATE
 from adapters.sources.git_program import GitRepository
+from adapters.sources.inner_files import SEPARATE
 from adapters.sources.repository import REPOSITORY, RepositorySource, check_address, open_repository
 from bot.errors import BadSetting, SourceUnavailable
 from tests.support.git_server import GitServer, open_git_server, run_git

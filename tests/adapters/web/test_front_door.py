@@ -13,9 +13,8 @@ import uvicorn
 
 from adapters.web.admission import Budgets
 from adapters.web.app import build_app
-from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
-from adapters.web.protocol import ConnectionLimits, LimitedProtocol
+from adapters.web.protocol import ConnectionLimits, LimitedProtocol, Server, bind
 from bot.capabilities.access.requests import CheckToken
 from bot.capabilities.requests import Authorized, CheckHealth, OperationRequest
 from bot.capabilities.results import OperationResult
@@ -23,7 +22,7 @@ from bot.errors import BadSetting, InvalidToken, PortInUse
 from bot.listeners.admission import Budget
 from bot.monitoring.report import HealthState
 from engine.clock import SYSTEM_CLOCK
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from tests.support.patience import PATIENCE
 from tests.support.raw_http import holding, request, talk
 

@@ -14,11 +14,9 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from adapters.web.listener import Server, bind
-from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol
-from bot.listeners.addresses import parse_proxies
-from bot.listeners.admission import Admission, Budget
-from engine.scheduling.tasks import child_task
+from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol, Server, bind
+from bot.listeners.admission import Admission, Budget, parse_proxies
+from engine.scheduling.supervisor import child_task
 from tests.support.raw_http import connect, holding, request, talk
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"

@@ -15,8 +15,7 @@ from adapters.web import security, uploads
 from adapters.web.app import build_app
 from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
-from bot.capabilities.documents.requests import AddUpload, PrepareUpload
-from bot.capabilities.documents.results import UploadPlace
+from bot.capabilities.documents.requests import AddUpload, PrepareUpload, UploadPlace
 from bot.capabilities.requests import Authorized, OperationRequest
 from bot.capabilities.results import OperationResult, ProgressUpdate
 from bot.errors import TooManyRequests
@@ -24,7 +23,7 @@ from bot.listeners.admission import Budget
 from engine import ParserLimits
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskFull
-from engine.scheduling.tasks import child_task
+from engine.scheduling.supervisor import child_task
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot import texts
 from bot.answers.attachments import Attachments, ReadyFiles
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.errors import PlatformError
 from bot.platform.models import Location, Message
 from tests.support.bot_fixture import BotFixture

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from bot.answers.attribution import GraphKeys, find_graph_keys, find_used_keys, graph_fact_words, is_fully_cited
-from bot.text.excerpts import content_words
+from bot.answers.footer import GraphKeys, find_graph_keys, find_used_keys, graph_fact_words, is_fully_cited
+from bot.text.markdown import content_words
 from engine.errors import StoreError
 from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 from engine.storage.ledger.records.query_results import StatingPassage
 from tests.support.builders import ROOF, make_source
+
+if TYPE_CHECKING:
+    from engine import Answer
 
 WINDOW = f"{ROOF.room}:window:m1"
 MONDAY = make_source()
@@ -121,7 +124,7 @@ SHOWN = frozenset({f"{WINDOW}:part", PAGE.document})
 async def test_an_answer_rests_on_what_supports_the_facts_it_was_shown(
     text: str, used: set[str], shown: set[str], *, is_extractive: bool, is_down: bool
 ) -> None:
-    evidence = Evidence(is_extractive=is_extractive, is_down=is_down)
+    evidence = cast("Answer", Evidence(is_extractive=is_extractive, is_down=is_down))
     assert await find_graph_keys(evidence, text, "How?", ()) == GraphKeys(frozenset(used), frozenset(shown))
 
 

@@ -8,20 +8,21 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bot import texts
-from bot.answers.attribution import GraphKeys, find_graph_keys
 from bot.answers.corrections import CORRECTION_BURST, CORRECTION_INTERVAL, GIVE_UP_AFTER, AnswerCorrector
-from bot.answers.request import answer_id
+from bot.answers.footer import GraphKeys, find_graph_keys
+from bot.answers.question import answer_id
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention
 from bot.platform.events import FilesRemoved, MessageEdited, MessagesDeleted
 from bot.platform.models import Location, Message
 from bot.store import AnswerCorrection
+from engine import Answer
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
 from engine.storage.ledger.records.query_results import StatingPassage
 from tests.support import steps
@@ -288,7 +289,7 @@ async def test_words_from_a_fact_of_the_graph_alone_count_as_used() -> None:
     answer = AnswerWithFacts(
         Context(SearchQuery("?"), "mix", (fact,)), [passage, passage._replace(passage="m9", text="Nothing.")]
     )
-    keys = await find_graph_keys(answer, "It is an Orchid.", "What is it?", ())
+    keys = await find_graph_keys(cast(Answer, answer), "It is an Orchid.", "What is it?", ())
     assert keys == GraphKeys(frozenset({window, f"{ROOF.room}:message:m1"}), frozenset({f"{window}:part"}))
 
 

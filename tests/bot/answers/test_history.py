@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.answers.history import MAX_ANSWERS, History, ThreadHistory
-from bot.answers.request import AnswerRequest, request_from_message
+from bot.answers.question import AnswerRequest, request_from_message
 from bot.errors import PlatformError
 from bot.platform.events import MessagesDeleted
 from bot.platform.models import Location

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.answers.question import build_question
-from bot.answers.request import request_from_message
+from bot.answers.question import build_question, request_from_message
 from bot.errors import PlatformError
 from bot.platform.models import Location, Person
 from bot.text.search_filters import UNKNOWN_ROOM

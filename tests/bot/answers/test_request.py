@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.answers.request import answer_id, request_from_command, request_from_message
+from bot.answers.question import answer_id, request_from_command, request_from_message
 from bot.platform.events import QuestionAsked
 from bot.platform.models import Location, Upload
 from bot.text.speech.mentions import strip_mention

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import Location, Message
 from bot.store.channels import FAR_FUTURE

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from bot.capabilities.caller import Caller
-from bot.capabilities.decisions.requests import ListDecisions
-from bot.capabilities.decisions.results import DecisionList
+from bot.capabilities.decisions.requests import DecisionList, ListDecisions
 from bot.capabilities.results import ExportLine
 from bot.capabilities.run import run_for_person
 from bot.commands.table import run_command

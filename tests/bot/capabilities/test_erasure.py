@@ -13,8 +13,14 @@ import pytest
 import pytest_asyncio
 
 from bot.capabilities.caller import Caller, at_terminal
-from bot.capabilities.erasure.requests import ListReceipts, VerifyReceipt
-from bot.capabilities.erasure.results import Erased, ErasureRehearsal, Forgotten, ReceiptChecked
+from bot.capabilities.erasure.requests import (
+    Erased,
+    ErasureRehearsal,
+    Forgotten,
+    ListReceipts,
+    ReceiptChecked,
+    VerifyReceipt,
+)
 from bot.capabilities.requests import AtSpace, Forget, ForgetMe
 from bot.capabilities.results import Listing
 from bot.capabilities.run import run, run_for_person

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.capabilities.caller import Caller
-from bot.capabilities.readers.requests import FindReaders
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.capabilities.requests import AtSpace
 from bot.capabilities.run import run
 from bot.platform.models import Location, Person

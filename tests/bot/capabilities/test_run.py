@@ -15,12 +15,11 @@ from bot.capabilities.access import requests as token_requests
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.access.hints import word_hint
 from bot.capabilities.asking import queries
-from bot.capabilities.asking.verified import VerifiedResult
+from bot.capabilities.asking.queries import VerifiedResult
 from bot.capabilities.deps import Deps, RunningParts
 from bot.capabilities.documents import requests as document_requests
 from bot.capabilities.documents.lookup import LOCAL_SPACE
-from bot.capabilities.graph.requests import ListCorrections
-from bot.capabilities.graph.results import CorrectionList
+from bot.capabilities.graph.requests import CorrectionList, ListCorrections
 from bot.capabilities.management.requests import GetHealth, GetUsage, ListChannels
 from bot.capabilities.requests import Authorized, Envelope, OperationRequest, WithoutLogin
 from bot.capabilities.results import AnswerDelta, AnswerEnd, Completed, Corrected, DocumentList, OperationResult

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.answers.request import AnswerRequest
+from bot.answers.question import AnswerRequest
 from bot.answers.service import AnswerService
 from bot.capabilities.deps import Deps
 from bot.commands.table import run_command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import texts
-from bot.answers.request import started_answer_id
+from bot.answers.question import started_answer_id
 from bot.errors import PlatformError
 from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, PlatformEvent
 from tests.bot.commands.conftest import NOW, Workspace

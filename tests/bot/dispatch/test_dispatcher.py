@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.bot import Bot
 from bot.commands.help import ABOUT_WEEK, EXAMPLES_HEADING
 from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted, message_event_key

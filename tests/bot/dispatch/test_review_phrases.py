@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.dispatch.review_phrases import parse_command_name, parse_review_command
+from bot.dispatch.reply_policy import parse_command_name, parse_review_command
 
 
 @pytest.mark.parametrize(

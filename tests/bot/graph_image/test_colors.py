@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from bot.graph_image.colors import BACKGROUND_COLOR, OTHER_COLOR, TYPE_COLORS, assign_colors, tint_color
+from bot.graph_image.canvas import BACKGROUND_COLOR, OTHER_COLOR, TYPE_COLORS, assign_colors, tint_color
 
 
 def test_a_well_known_type_always_has_its_own_colour() -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bot.commands.table import COMMANDS
-from bot.texts.search_modes import SEARCH_MODES
+from bot.texts.search_notices import SEARCH_MODES
 from tests.support.catalogs import extract_messages
 
 INSIDES = re.compile(

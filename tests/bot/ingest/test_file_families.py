@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ingest.file_families import OTHER, find_failed_family, find_family
+from bot.ingest.shared_file import OTHER, find_failed_family, find_family
 from bot.platform.models import Upload
 from engine.errors import CorruptFile, EmptyPicture, NoTextFormat
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot import texts
 from bot.errors import NotAllowed
-from bot.ingest.manual_facts import Poster
+from bot.ingest.documents import Poster
 from bot.platform.events import ChannelRemoved
 from bot.platform.models import Location
 from engine.errors import InvalidQuestion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import BadSetting
-from bot.listeners.addresses import (
+from bot.listeners.admission import (
     Host,
     TrustedProxies,
     is_proxied,

@@ -12,8 +12,7 @@ from aiohttp import web
 from structlog.testing import capture_logs
 
 from bot.listeners import aiohttp_server
-from bot.listeners.addresses import TrustedProxies, parse_proxies
-from bot.listeners.admission import Budget
+from bot.listeners.admission import Budget, TrustedProxies, parse_proxies
 from bot.listeners.aiohttp_server import GuardedServer, running, working
 from tests.support.patience import PATIENCE
 from tests.support.raw_http import connect, holding, request, talk

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from bot.capabilities.maintenance import archive
 from bot.errors import BadSetting
-from bot.model_setup.languages import read_languages, read_wanted_languages, split_languages
+from bot.model_setup.openers import read_languages, read_wanted_languages, split_languages
 from bot.settings import Settings
 from bot.store import BotStore
 from engine.clock import SYSTEM_CLOCK

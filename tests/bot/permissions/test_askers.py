@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot import texts
-from bot.answers.request import request_from_command
+from bot.answers.question import request_from_command
 from bot.errors import PlatformError
 from bot.permissions.askers import AskerPolicy, list_groups, list_people, parse_mentions
 from bot.platform.events import QuestionAsked

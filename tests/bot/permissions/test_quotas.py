@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot import texts
-from bot.permissions.quotas import Quotas
+from bot.permissions.askers import Quotas
 from bot.platform.models import Location
 from bot.store import BotStore
 from engine.usage import Usage

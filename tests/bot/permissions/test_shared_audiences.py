@@ -12,8 +12,7 @@ import pytest
 from bot.permissions import audience as audiences
 from bot.permissions import shared_audiences
 from bot.permissions.resolver import AudienceResolver
-from bot.permissions.shared_audiences import Comparison, SharedAudiences
-from bot.permissions.suspensions import VisibilitySuspensions
+from bot.permissions.shared_audiences import Comparison, SharedAudiences, VisibilitySuspensions
 from bot.platform.models import Location
 from bot.store import BotStore
 from engine.clock import SYSTEM_CLOCK

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.permissions import shared_audiences
-from bot.permissions.shared_audiences import Comparison, SharedAudiences
-from bot.permissions.suspensions import VisibilitySuspensions, location_key
+from bot.permissions.shared_audiences import Comparison, SharedAudiences, VisibilitySuspensions, location_key
 from bot.platform.models import Location
 from bot.store.shared.visibility import SharedVisibility, VisibilityState
 from engine.errors import DatabaseLost, EngineClosed, StoreError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.permissions.suspensions import VisibilitySuspensions, location_key
+from bot.permissions.shared_audiences import VisibilitySuspensions, location_key
 from bot.platform.models import Location
 from engine import Scope
 from tests.support.builders import HALL, ROOF

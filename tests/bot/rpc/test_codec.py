@@ -9,32 +9,30 @@ import pytest
 from bot.capabilities import requests, results
 from bot.capabilities.access import requests as token_requests
 from bot.capabilities.answers.requests import (
+    AnswerShared,
     GetSharedAnswer,
     ListSharedAnswers,
     RateAnswer,
     ShareAnswer,
+    SharedAnswer,
+    SharedLink,
+    SharedList,
     UnshareAnswer,
 )
-from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedLink, SharedList
-from bot.capabilities.asking.requests import Search
-from bot.capabilities.asking.results import SearchHit, SearchResult
+from bot.capabilities.asking.requests import Search, SearchHit, SearchResult
 from bot.capabilities.contradictions import requests as disputes
-from bot.capabilities.decisions.requests import ListDecisions
-from bot.capabilities.decisions.results import DecisionList
+from bot.capabilities.decisions.requests import DecisionList, ListDecisions
 from bot.capabilities.documents import requests as document_requests
-from bot.capabilities.documents import results as document_results
 from bot.capabilities.erasure import requests as erasure_requests
 from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.graph import requests as graph_requests
-from bot.capabilities.graph import results as graph_results
-from bot.capabilities.history.requests import GetHistory
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import GetHistory, HistoryResult
 from bot.capabilities.maintenance import requests as maintenance_requests
-from bot.capabilities.maintenance.results import AuditList, AuditRow, ChannelCount, MyData
+from bot.capabilities.maintenance.requests import AuditList, AuditRow, ChannelCount, MyData
 from bot.capabilities.management import requests as management_requests
 from bot.capabilities.management import results as management_results
 from bot.capabilities.readers import requests as reader_requests
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.readers.requests import ReadersFound
 from bot.capabilities.requests import OperationRequest
 from bot.capabilities.results import OperationResult
 from bot.capabilities.sources import requests as source_requests
@@ -232,17 +230,17 @@ EVENTS: list[OperationResult] = [
     management_results.HealthReport(
         "ok", (), "1", (management_results.PlatformState("slack", None),), (("answers", "m"),), 0, 1.5
     ),
-    document_results.DocumentResult(make_listed("k", time=NOON), (Passage("1", "Tea.", "p. 1", time=NOON),)),
-    document_results.UploadPlace("/u", 5),
-    document_results.UploadResult((make_listed("k"),), changed=True),
-    graph_results.EntityList((EntitySummary("a", "A", "t", 2, 3),)),
-    graph_results.SubgraphResult(
+    document_requests.DocumentResult(make_listed("k", time=NOON), (Passage("1", "Tea.", "p. 1", time=NOON),)),
+    document_requests.UploadPlace("/u", 5),
+    document_requests.UploadResult((make_listed("k"),), changed=True),
+    graph_requests.EntityList((EntitySummary("a", "A", "t", 2, 3),)),
+    graph_requests.SubgraphResult(
         Subgraph((SubgraphNode("a", "A", "t", "d", 0, 1, 1),), (SubgraphEdge("a", "b", "k", "d", 2),), spaces=("s",))
     ),
-    graph_results.ProvenanceResult(
+    graph_requests.ProvenanceResult(
         FactProvenance(ADA, MET, ("A",), (StatedFact("A", "t", "d", NOON, (1,)),), (SOURCE,), ("s",))
     ),
-    graph_results.CorrectionList(("s",), (ManualCorrection("hide", "s", "a", "", ""),)),
+    graph_requests.CorrectionList(("s",), (ManualCorrection("hide", "s", "a", "", ""),)),
 ]
 
 

@@ -22,7 +22,7 @@ from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable, NewerSchema, StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
-from engine.storage.sql.migrations import Migration, run
+from engine.storage.sql.schema_source import Migration, run
 from tests.support.patience import PATIENCE
 from tests.support.town.live_bot import ISOLATED, open_models
 

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from bot.store import BotStore, Subject
-from bot.store.access.audit_chain import OWNER, AuditEvent, compute_hash, list_content
-from bot.store.access.audit_log import AuditFilter, BrokenAuditLog
+from bot.store.access.audit_log import OWNER, AuditEvent, AuditFilter, BrokenAuditLog, compute_hash, list_content
 from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.store import AnswerResult, BotStore, Expert, Subject
-from bot.store.access.audit_chain import AuditEvent
+from bot.store.access.audit_log import AuditEvent
 from bot.store.schedules.sources import SourceRecord
 from tests.bot.store.test_review import VERIFIED
 from tests.support.builders import HALL, ROOF, make_answer

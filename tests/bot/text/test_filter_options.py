@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.text.filter_options import add_filters, format_filter, match_typed, suggest_times
-from bot.text.search_filters import parse_search_filters
+from bot.text.search_filters import add_filters, format_filter, match_typed, parse_search_filters, suggest_times
 from engine.errors import InvalidQuestion
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

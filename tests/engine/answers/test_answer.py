@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.answers.cache import answer_cache_key
+from engine.answers.query_rewriter import answer_cache_key
 from engine.boundary import MODES
 from engine.engine import Engine
 from engine.errors import InvalidQuestion, ModelUnavailable

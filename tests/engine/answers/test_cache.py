@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from engine.answers.cache import QueryCache
+from engine.answers.query_rewriter import QueryCache
 from engine.models import SearchQuery
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.answers.fence_unwrapper import FenceUnwrapper
+from engine.answers.answer_stream import FenceUnwrapper
 
 
 def unwrapped(text: str, cuts: Iterable[int] = ()) -> str:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from engine.answers.inferred_filters import infer_filters, parse_days, stands_in
+from engine.answers.query_rewriter import infer_filters, parse_days, stands_in
 from engine.engine import Engine
 from engine.errors import ModelUnavailable
 from engine.llm.base import RewriteRequest

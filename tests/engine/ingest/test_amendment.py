@@ -15,9 +15,8 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
-from engine.ingest import amendment
-from engine.ingest.amendment import rechunk_region
-from engine.ingest.chunking import build_chunks
+from engine.ingest import chunking
+from engine.ingest.chunking import build_chunks, rechunk_region
 from engine.models import Document, Passage
 from engine.options import ChunkingOptions, EngineOptions
 from engine.storage.ledger import Ledger
@@ -26,7 +25,7 @@ from engine.storage.ledger.content.documents import Documents, sort_passages
 from engine.storage.ledger.records.content import AmendmentResult, DocumentChange
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
-from engine.storage.sql.topic import writing
+from engine.storage.sql.database import writing
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, open_memory_engine, thread
@@ -205,7 +204,7 @@ async def test_the_writers_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyte
 
     original_apply, original_cut = Amendments.apply, rechunk_region
     monkeypatch.setattr(Amendments, "apply", writing(apply))
-    monkeypatch.setattr(amendment, "rechunk_region", cut)
+    monkeypatch.setattr(chunking, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:
         await engine.documents.add(long_thread(300))
         assert await engine.documents.amend("d", upsert=[Passage("new", "Bob asks.", time=START)])

@@ -13,8 +13,7 @@ from engine.errors import InvalidDocument
 from engine.ingest.chunking import ChunkTooLong, build_chunks
 from engine.models import Chunk, ChunkPiece, Passage
 from engine.options import ChunkingOptions
-from engine.text.tokenizer import O200kTokenizer
-from engine.text.windows import Tokenizer
+from engine.text.tokenizer import O200kTokenizer, Tokenizer
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer, UnevenTokenizer
 
 LETTERS = "0123456789abcdefghijklmno"

@@ -21,7 +21,7 @@ from engine.options import EngineOptions
 from engine.projection import projector as projecting
 from engine.projection.projector import Projector
 from engine.scheduling import supervisor
-from engine.scheduling.batch_gate import NextStep
+from engine.scheduling.foreground import NextStep
 from engine.storage.ledger.profiles import Profiles
 from engine.storage.sqlite import database
 from engine.usage import Purpose

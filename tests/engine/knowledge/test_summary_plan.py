@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.knowledge.merge import Fragment, description_hash
-from engine.knowledge.summary_plan import group_fragments, join_newest, needs_model, select_newest
+from engine.knowledge.merge import Fragment, description_hash, group_fragments, join_newest, needs_model, select_newest
 from engine.options import SummaryLimits
 
 SMALL = SummaryLimits(call_tokens=100, join_tokens=50)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.llm.cited_history import cite_history
+from engine.llm.source_lines import cite_history
 from engine.models import ChatTurn, CitedSource
 from tests.engine.llm.test_prompts import make_source
 

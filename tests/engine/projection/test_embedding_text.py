@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, ModelRefused, ModelUnavailable
-from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.base import wrap_embedder
 from engine.projection.embedding_text import (
     embed_with_isolation,
     entity_text,
@@ -16,7 +16,7 @@ from engine.projection.embedding_text import (
     truncate_to_tokens,
 )
 from engine.storage.ledger.records.projection import Profile
-from engine.text.windows import Tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.usage import UsageMeter
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer

@@ -18,7 +18,7 @@ from engine.knowledge.merge import Fragment, description_hash
 from engine.models import SummaryInput
 from engine.options import EngineOptions, SummaryLimits
 from engine.projection.summaries import Summarizer, Summary, SummaryRequest
-from engine.scheduling.summary_failures import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, SummaryFailures
+from engine.scheduling.feature_breaker import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, SummaryFailures
 from engine.storage.ledger.records import KeyKind
 from engine.usage import UsageMeter
 from tests.support.clock import ManualClock

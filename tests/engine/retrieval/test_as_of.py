@@ -14,7 +14,7 @@ from engine.engine import Engine
 from engine.llm.offline.model import OfflineModel
 from engine.llm.prompts import render_answer
 from engine.models import ChatTurn, Context, Document, Filters, Passage, Question, SearchQuery
-from engine.retrieval.prompt_budget import build_prompt
+from engine.retrieval.sources import build_prompt
 from tests.support.engine_fixture import HERE, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
 

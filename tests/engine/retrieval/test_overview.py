@@ -13,7 +13,7 @@ from engine.engine import Engine
 from engine.llm.offline.model import NO_HIGHLIGHTS, OfflineModel
 from engine.models import Document, Filters, Overview, Passage, Prompt, Question, Scope
 from engine.retrieval import overview as overview_recall
-from engine.text.overviews.request import apply_overview_request, parse_overview_request
+from engine.text.overviews import apply_overview_request, parse_overview_request
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, doc, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.models import ChatTurn
-from engine.retrieval.prompt_budget import newest_turns, tokens_for_sources, truncate_to_budget
 from engine.retrieval.ranking.fusion import round_robin
+from engine.retrieval.sources import newest_turns, tokens_for_sources, truncate_to_budget
 from tests.support.tokenizers import CharacterTokenizer
 
 CHARACTERS = CharacterTokenizer()

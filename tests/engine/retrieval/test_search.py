@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.clock import Stopwatch
 from engine.engine import Engine
 from engine.errors import CorruptProjection
 from engine.models import Question, RetrievalMode, Scope, SearchQuery
 from engine.options import EngineOptions, RankingOptions
 from engine.retrieval.retriever import Retriever
 from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
-from engine.scheduling.stopwatch import Stopwatch
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, doc

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
+from engine.scheduling.foreground import BatchGate, NextStep, WaitTarget
 from tests.support.patience import PATIENCE
 
 LONG = 10 * PATIENCE

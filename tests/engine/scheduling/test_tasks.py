@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.scheduling.tasks import child_task, gather_or_cancel, wait_for_completion
+from engine.scheduling.supervisor import child_task, gather_or_cancel, wait_for_completion
 
 
 class Work:

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import DiskError, DiskFull, DiskReadOnly
 from engine.storage.disk import Disk, disk_error
-from engine.storage.sqlite.connection import translate_error
+from engine.storage.sqlite.database_file import translate_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.models import Question, Scope
-from engine.text.author_request import by_author, channel_of, match_authors
+from engine.text.overviews import by_author, channel_of, match_authors
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 HERE = Scope(frozenset({"here"}), frozenset())

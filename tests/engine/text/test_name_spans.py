@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.name_spans import NameSpan, find_name_spans, longest_spans, title_key
+from engine.text.names import NameSpan, find_name_spans, longest_spans, title_key
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.options import ChunkingOptions
-from engine.text.tokenizer import O200kTokenizer
-from engine.text.windows import Tokenizer, token_windows
+from engine.text.tokenizer import O200kTokenizer, Tokenizer, token_windows
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer, UnevenTokenizer
 
 LETTERS = "0123456789abcdefghijklmno"

@@ -14,7 +14,7 @@ from discord.http import Route
 
 from adapters.discord import client, platform
 from adapters.discord.replies.reply import EditThrottle
-from adapters.discord.shards import router, session_starts, shard, shard_set
+from adapters.discord.shards import session_starts, shard, shard_set
 from bot.bot import Bot
 from bot.platform.models import Location
 from bot.texts.control import STOP_BUTTON
@@ -85,14 +85,14 @@ class DiscordTown:
         return self.discord.gateway.connected
 
     def speed_up(self, patch: pytest.MonkeyPatch) -> None:
-        limits = replace(router.ShardRouter.limits, write_interval=EDIT_INTERVAL)
+        limits = replace(shard_set.ShardRouter.limits, write_interval=EDIT_INTERVAL)
         patch.setattr(client, "GUILD_READY_TIMEOUT", 0.05)
         patch.setattr(session_starts, "IDENTIFY_SECONDS", IDENTIFY_SECONDS)
         patch.setattr(shard, "ANSWER_SECONDS", ANSWER_SECONDS)
         patch.setattr(shard_set, "LOOK_SECONDS", LOOK_SECONDS)
         patch.setattr(shard_set, "UNFAIR_SECONDS", UNFAIR_SECONDS)
         patch.setattr(platform, "EditThrottle", partial(EditThrottle, min_interval=EDIT_INTERVAL))
-        patch.setattr(router.ShardRouter, "limits", limits)
+        patch.setattr(shard_set.ShardRouter, "limits", limits)
 
     @property
     def clock(self) -> ShiftedClock:

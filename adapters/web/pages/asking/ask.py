@@ -17,9 +17,9 @@ from adapters.web.pages.asking.answers import render_actions
 from adapters.web.pages.session import PageAccess, get_viewer
 from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_text
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
-from bot.capabilities.access.notices import list_end_notices
+from bot.capabilities.access.hints import list_end_notices
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ProgressUpdate
-from bot.texts.search_modes import SEARCH_MODES
+from bot.texts.search_notices import SEARCH_MODES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

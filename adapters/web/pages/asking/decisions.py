@@ -11,8 +11,7 @@ from pydantic import BaseModel, Field
 from adapters.web.operations import Access, get_result, perform
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page
-from bot.capabilities.decisions.requests import DecisionState, EntryName, ListDecisions
-from bot.capabilities.decisions.results import DecisionList
+from bot.capabilities.decisions.requests import DecisionList, DecisionState, EntryName, ListDecisions
 from bot.capabilities.requests import ListFilterNames
 from bot.capabilities.results import ExportLine, FilterNames
 from engine.errors import InvalidQuestion

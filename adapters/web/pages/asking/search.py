@@ -12,9 +12,8 @@ from adapters.web.operations import get_result
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from bot import texts
-from bot.capabilities.access.notices import list_as_of_notices
-from bot.capabilities.asking.requests import Search
-from bot.capabilities.asking.results import SearchResult
+from bot.capabilities.access.hints import list_as_of_notices
+from bot.capabilities.asking.requests import Search, SearchResult
 from bot.capabilities.requests import ListFilterNames
 from bot.capabilities.results import FilterNames
 from engine.errors import InvalidQuestion

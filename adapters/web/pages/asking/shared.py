@@ -12,10 +12,16 @@ from adapters.web.operations import get_result
 from adapters.web.pages.asking.answer_html import render_answer
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import render_page, render_part
-from bot.capabilities.answers.requests import GetSharedAnswer, ListSharedAnswers, ShareAnswer, UnshareAnswer
-from bot.capabilities.answers.results import AnswerShared, SharedAnswer, SharedList
-from bot.capabilities.readers.requests import FindReaders
-from bot.capabilities.readers.results import ReadersFound
+from bot.capabilities.answers.requests import (
+    AnswerShared,
+    GetSharedAnswer,
+    ListSharedAnswers,
+    ShareAnswer,
+    SharedAnswer,
+    SharedList,
+    UnshareAnswer,
+)
+from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.capabilities.results import Completed
 
 router = APIRouter(include_in_schema=False)

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request, Response
 from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import OPEN_HINT, PageAccess, PageOptions
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
-from bot.capabilities.documents.problems import describe_problem
-from bot.capabilities.documents.unread import describe_counts
+from bot.capabilities.documents.unread import describe_counts, describe_problem
 from bot.capabilities.management.requests import GetHealth
 from bot.capabilities.management.results import HealthReport
 from bot.capabilities.requests import GetStatus

@@ -40,8 +40,8 @@ from engine.llm.offline.questions.references import blank_own, find_reference, h
 from engine.llm.offline.questions.unspaced_ellipsis import complete_unspaced, strip_unspaced_continuation
 from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.words import content_words, is_generic, is_stop_word, split_words, stem
+from engine.text.cleanup import MESSAGE_TIME
 from engine.text.languages.unspaced import has_unspaced
-from engine.text.message_line import MESSAGE_TIME
 from engine.text.names import normalize_name
 from engine.text.word_lists import ATTRIBUTE_WORDS, CONTRASTING_WORDS, word_set
 

@@ -16,9 +16,8 @@ from engine.storage.ledger.records.content import (
     ChangedRegion,
     widen_reach,
 )
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import from_micros, to_micros
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

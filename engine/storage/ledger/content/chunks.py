@@ -9,14 +9,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.content.facts import Facts
-from engine.storage.ledger.full_text.stems import make_stems, save_languages
-from engine.storage.ledger.names.invalidation import Invalidation
+from engine.storage.ledger.full_text.bm25 import make_stems, save_languages
 from engine.storage.ledger.names.joins import Joins
+from engine.storage.ledger.names.names import Invalidation
 from engine.storage.ledger.records.projection import KeyKind, PartialVectors
+from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import EmptyDocument, InvalidDocument, NotFound, PeopleNotKept
-from engine.knowledge.extraction_cleanup import clean_extraction
+from engine.knowledge.merge import clean_extraction
 from engine.models import Chunk, Document, Extraction, Passage
 from engine.storage.ledger.content.chunks import Chunks, DocumentPlace
 from engine.storage.ledger.content.facts import Facts
@@ -15,12 +15,11 @@ from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.names.people import People
 from engine.storage.ledger.records.content import decode_omissions, encode_omissions
 from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
-from engine.storage.sql.lists import text_list
-from engine.storage.sql.timestamps import from_micros, to_micros
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
-from engine.text.name_spans import title_key
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import from_micros, text_list, to_micros
+from engine.text.names import title_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

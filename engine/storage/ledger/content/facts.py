@@ -9,31 +9,28 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import NothingGiven, is_outage
-from engine.knowledge.extraction_cleanup import clean_extraction
-from engine.knowledge.merge import description_hash
+from engine.knowledge.merge import clean_extraction, description_hash
 from engine.knowledge.splits import split_facts
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.clauses import UNPAUSED, free_text_clause, paused_parameters
-from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
-from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.names import Invalidation, Names
 from engine.storage.ledger.names.people import People
 from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.content import UnextractedChunk, incomplete_key
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
-from engine.storage.ledger.work.claims import list_due_spaces, share_out
+from engine.storage.ledger.work.claims import StaleKeys, list_due_spaces, share_out
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import NOTHING_PAUSED, PERMANENT_ERRORS
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.lists import id_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from engine.errors import EngineError
-    from engine.knowledge.extraction_cleanup import ExtractedFacts
+    from engine.knowledge.merge import ExtractedFacts
     from engine.usage import PausedTexts
 
 FIRST_TURN = SpaceTurn()

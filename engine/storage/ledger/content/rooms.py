@@ -5,13 +5,13 @@ The space of a moved room holds for all its documents and corrections.
 
 from __future__ import annotations
 
-from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
+from engine.storage.ledger.names.names import Invalidation
 from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
-from engine.storage.sql.topic import Place_co, Topic, writing
+from engine.storage.sql.database import Place_co, Topic, writing
 
 
 class Rooms(Topic[Place_co]):

@@ -10,7 +10,7 @@ from engine.storage.ledger.full_text import fts5, tsvector
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ScopeIds
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.lists import id_list
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -16,7 +16,7 @@ from math import pi
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.sql.lists import id_list, text_list
+from engine.storage.sql.fragments import id_list, text_list
 from engine.text.languages.unspaced import RUN, has_unspaced
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from engine.storage.ledger.full_text.bm25 import make_stems, save_languages
 from engine.storage.ledger.full_text.index import TERM_INDEXES
-from engine.storage.ledger.full_text.stems import make_stems, save_languages
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
-from engine.text.languages.stemming import VERSION
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.text.languages.detection import VERSION
 
 STEMS_VERSION, NEXT_STEMMED = "stems_version", "next_stemmed_chunk"  # settings of the data directory
 BATCH = 100  # rows in one transaction: at most half a second of the writer, if all are indexed again

@@ -17,16 +17,15 @@ from engine.storage.ledger.clauses import (
 )
 from engine.storage.ledger.content.rooms import Rooms
 from engine.storage.ledger.names.correction_records import NAME_HINT, RECORDS, CorrectionRecord, order_names, to_records
-from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Alias, Joins
-from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.names import Invalidation, Names
 from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.content import KeyCorrection
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import CorrectionChange, ManualCorrection
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list, text_list
 from engine.text.names import clean_name, normalize_name
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge.duplicates.homonyms import MIN_SOURCES, TypeEvidence
 from engine.storage.ledger.clauses import join_ids
-from engine.storage.ledger.full_text.bm25 import rank_rows
+from engine.storage.ledger.full_text.bm25 import rank_rows, select_search_words
 from engine.storage.ledger.full_text.index import NAME_INDEX
-from engine.storage.ledger.full_text.search_words import select_search_words
 from engine.storage.ledger.records.query_results import CandidatePair, ComparedEntity, JoinedName, ScopeIds, TypedName
-from engine.storage.sql.lists import id_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

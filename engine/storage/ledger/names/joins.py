@@ -9,14 +9,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.knowledge.duplicates.abbreviations import find_definitions
 from engine.knowledge.duplicates.joins import ManualAliases, NameEvidence, plan_joins
-from engine.knowledge.duplicates.name_keys import parse_spelling, spelling_key
-from engine.storage.ledger.names.invalidation import Invalidation
-from engine.storage.ledger.names.names import Names
+from engine.knowledge.duplicates.name_keys import find_definitions, parse_spelling, spelling_key
+from engine.storage.ledger.names.names import Invalidation, Names
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, writing
+from engine.storage.sql.database import Place_co, Topic, writing
+from engine.storage.sql.fragments import id_list, text_list
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Names and pairs of names by id, and the targets of aliases."""
+"""Names and pairs of names by id, targets of aliases, and what their changes make outdated."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from engine.errors import InvalidQuestion
 from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.knowledge.splits import assigned_name, is_part_key, part_key
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.work.claims import StaleKeys
+from engine.storage.ledger.work.settings import Settings
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _INSERT_PAIR = "INSERT INTO pair (space, a, b, target) VALUES (?, ?, ?, -1) ON CONFLICT DO NOTHING"
+_STATED = "EXISTS (SELECT 1 FROM name n @then JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
 
 
 class Names(Topic[Place_co]):
@@ -201,3 +205,49 @@ class Names(Topic[Place_co]):
             "SELECT name FROM space WHERE id IN (SELECT value FROM @list(?)) ORDER BY name", (id_list(sorted(ids)),)
         )
         return tuple(row[0] for row in rows)
+
+
+class Invalidation(Topic[Place_co]):
+    """Marks what changed facts and aliases make outdated."""
+
+    def invalidate_keys(self, names: Collection[int], pairs: Collection[int], generation: int) -> None:
+        """Mark names and pairs with changed facts stale; delete cached answers that used them, and unused keys.
+
+        Deleted text leaves the profiles in the same transaction.
+        """
+        target_names, target_pairs = Names(self.db).find_targets(names, pairs)
+        every_name, every_pair = target_names | set(names), target_pairs | set(pairs)
+        StaleKeys(self.db).add(KeyKind.NAME, every_name, generation)
+        StaleKeys(self.db).add(KeyKind.PAIR, every_pair, generation)
+        self.delete_cached_answers(KeyKind.NAME, every_name)
+        self.delete_cached_answers(KeyKind.PAIR, every_pair)
+        Names(self.db).delete_unused_names(every_name, every_pair)
+        self.clear_profiles(every_name, every_pair)
+        Settings(self.db).set("last_revision", generation)
+
+    def delete_cached_answers(self, kind: KeyKind, ids: Collection[int]) -> None:
+        """Delete cached answers that used any of these rows."""
+        self.db.execute(
+            "DELETE FROM answer_cache WHERE key IN (SELECT u.key FROM @list(?, j)"
+            " @then JOIN answer_cache_source u ON u.kind = ? AND u.id = j.value)",
+            (id_list(ids), kind),
+        )
+
+    def clear_profiles(self, names: Collection[int], pairs: Collection[int]) -> None:
+        """Empty the profiles of stale keys; an entity keeps name and type only if remaining facts state them.
+
+        Readers never see an empty profile: they merge the facts of a stale key when they need it.
+        """
+        self.db.execute(
+            "UPDATE entity SET description = '', embedding_hash = NULL,"
+            f" type = CASE WHEN {_STATED.format('type', 'entity.type')} THEN type ELSE '' END,"
+            f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
+            " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
+            " WHERE id IN (SELECT value FROM @list(?)) AND id IN (SELECT id FROM name)",
+            (id_list(names),),
+        )
+        self.db.execute(
+            "UPDATE relation SET description = '', keywords = '', embedding_hash = NULL"
+            " WHERE id IN (SELECT value FROM @list(?))",
+            (id_list(pairs),),
+        )

@@ -21,8 +21,8 @@ from engine.knowledge.people_texts import NamedPeople, drop_sentences, list_keys
 from engine.knowledge.splits import base_name
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list, text_list
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:

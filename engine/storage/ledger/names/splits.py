@@ -21,12 +21,11 @@ from engine.knowledge.splits import (
     key_range,
     parse_rule,
 )
-from engine.storage.ledger.names.invalidation import Invalidation
 from engine.storage.ledger.names.joins import Joins
-from engine.storage.ledger.names.names import Names
+from engine.storage.ledger.names.names import Invalidation, Names
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic
+from engine.storage.sql.database import Place_co, Topic
+from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -1,33 +1,38 @@
-"""The ledger in a PostgreSQL database."""
+"""The ledger in a PostgreSQL database, and as a portable SQLite file, both ways."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, closing, suppress
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import CorruptLedger, DatabaseReadOnly
-from engine.scheduling.supervisor import Supervisor
-from engine.scheduling.tasks import cancel_tasks
+from engine.errors import CorruptLedger, DatabaseInUse, DatabaseReadOnly, StoreError
+from engine.scheduling.supervisor import Supervisor, cancel_tasks
+from engine.storage.ledger.database import SCHEMA as FILE_SCHEMA
+from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
-from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.postgres.word_copy.copies import WordCopies
 from engine.storage.ledger.postgres.word_copy.source import delete_old
 from engine.storage.ledger.postgres.word_copy.term_index import CopiedConnection
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
+from engine.storage.postgres import portable
 from engine.storage.postgres.database import PostgresDatabase
+from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import PostgresSchema
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
     from pathlib import Path
 
     from engine.clock import Clock
+    from engine.options import EngineOptions
     from engine.storage.ledger.database import FtsTokenizer
     from engine.storage.postgres.connection import Raw
-    from engine.storage.sql.connection import Connection
+    from engine.storage.sql.connection import Connection, StreamingConnection
+
 
 CLEANING_SECONDS = 900.0  # between two deletions of old rows of the log of changes
 SCHEMA = PostgresSchema(SOURCE, "ledger", "threadlore_ledger")
@@ -46,6 +51,10 @@ _CHECKS = {
     "the number of unread chunks of document {} is wrong": "SELECT d.key FROM document d WHERE d.unextracted_chunks"
     " <> (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id AND c.extraction IS NULL)",
 }
+INDEXING = (("chunk", "chunk_search_insert"),)  # triggers that index loaded rows
+NOT_EMPTY_HINT = "Use --force to replace it."
+ATTEMPTS = 10  # to find no other process
+PAUSE_SECONDS = 0.1
 
 
 class PostgresLedger(PostgresDatabase, LedgerStore):
@@ -145,3 +154,56 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
 def find_problems(db: Connection) -> list[str]:
     """Invalid indexes, failed page checksums, and counters that differ from the rows, in words."""
     return [words.format(row[0]) for words, sql in _CHECKS.items() for row in db.execute_fetchall(sql)]
+
+
+async def copy_to_file(db: StreamingConnection, path: Path, tokenizer: str) -> None:
+    """Write all rows, as of the connection's snapshot, into a new file."""
+    creating = asyncio.to_thread(portable.create_file, path, FILE_SCHEMA, tokenizer=tokenizer)
+    with closing(await creating) as file:
+        await portable.copy_to_file(db, file, portable.list_columns(SOURCE), complete=_index)
+
+
+def _index(file: sqlite3.Connection) -> None:
+    file.execute("INSERT INTO entity_length SELECT id, space, LENGTH(name) FROM entity")
+    fts5.index_all(file)
+
+
+def upgrade_file(path: Path) -> None:
+    """Update a file. Raises EarlySchema, NewerSchema and CorruptLedger."""
+    portable.upgrade_file(path, FILE_SCHEMA)
+
+
+def load_file(raw: Raw, path: Path, *, replace: bool = False) -> None:
+    """Fill the tables of a schema with all rows of a file of the present version, in the present transaction.
+
+    Raises StoreError if there are documents, unless `replace` removes them, and CorruptLedger.
+    """
+    [[is_filled]] = raw.execute("SELECT EXISTS (SELECT 1 FROM document)").fetchall()
+    if is_filled and not replace:
+        raise StoreError("The database already contains data.", hint=NOT_EMPTY_HINT)
+    portable.load_tables(raw, path, portable.list_columns(SOURCE), "ledger", INDEXING)
+    # An index of trigrams has no stem terms, and this one may be of words.
+    raw.execute("DELETE FROM meta WHERE key IN ('stems_version', 'next_stemmed_chunk')")
+    raw.execute("INSERT INTO meta VALUES ('reindexing', '1') ON CONFLICT (key) DO UPDATE SET value = '1'")
+
+
+async def fill_database(
+    options: EngineOptions, path: Path, clock: Clock, *, replace: bool, also: Callable[[Raw], None]
+) -> None:
+    """Fill the database of the options with a ledger file while no other process works on it."""
+    url, supervisor = options.database, Supervisor(clock)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(supervisor.stop)
+        process = await _register_alone(url, supervisor, clock, stack)
+        target = await PostgresLedger.open(url, options.fts_tokenizer, supervisor, process.id, clock=clock)
+        stack.push_async_callback(target.close)
+        await target.load_file(path, replace=replace, also=also)
+
+
+async def _register_alone(url: str, supervisor: Supervisor, clock: Clock, stack: AsyncExitStack) -> ProcessRegistry:
+    """Register as the only process; one that has just ended frees its lock a moment later. Raises DatabaseInUse."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(DatabaseInUse):
+            return await stack.enter_async_context(ProcessRegistry.open(url, supervisor, clock, alone=True))
+        await asyncio.sleep(PAUSE_SECONDS)
+    return await stack.enter_async_context(ProcessRegistry.open(url, supervisor, clock, alone=True))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.records.erasures import ErasureSize
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, reading
+from engine.storage.sql.database import Place_co, Topic, reading
+from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

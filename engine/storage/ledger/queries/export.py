@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.graphml import export_graphml
 from engine.storage.ledger.queries.search import Search
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.fragments import text_list
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Mapping

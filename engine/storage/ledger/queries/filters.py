@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger.clauses import join_ids, row_clause
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, SqlValue
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.fragments import id_list, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection

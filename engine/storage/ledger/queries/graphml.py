@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.storage.sql.lists import id_list
+from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

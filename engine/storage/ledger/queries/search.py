@@ -8,23 +8,23 @@ from engine.storage.ledger.clauses import (
     join_chunks,
     join_ids,
     join_newest_facts,
+    load_sort_keys,
     name_clause,
     row_clause,
     space_clause,
 )
-from engine.storage.ledger.full_text.bm25 import rank_rows
-from engine.storage.ledger.full_text.fts5 import score_texts
-from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, SearchWord, find_term_index
-from engine.storage.ledger.full_text.search_words import (
+from engine.storage.ledger.full_text.bm25 import (
     extract_words,
     list_stem_languages,
+    rank_rows,
     select_search_words,
     split_into_terms,
 )
+from engine.storage.ledger.full_text.fts5 import score_texts
+from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, SearchWord, find_term_index
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.corrections import select_corrections
 from engine.storage.ledger.queries.filters import fact_clause, matching_chunk_clause
-from engine.storage.ledger.queries.tie_order import load_sort_keys
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import (
     ChunkText,
@@ -37,10 +37,9 @@ from engine.storage.ledger.records.query_results import (
     StatingPassage,
 )
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.timestamps import from_micros
-from engine.storage.sql.topic import Place_co, Topic, reading
-from engine.text.languages.stemming import list_query_stems
+from engine.storage.sql.database import Place_co, Topic, reading
+from engine.storage.sql.fragments import from_micros, id_list, text_list
+from engine.text.languages.detection import list_query_stems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.ledger.clauses import row_clause
-from engine.storage.ledger.content.people_removal import PeopleRemoval
-from engine.storage.ledger.content.readings import Readings
+from engine.storage.ledger.content.readings import PeopleRemoval, Readings
 from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
 from engine.storage.ledger.records.content import SMALL_TALK_KEY, decode_omissions
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
@@ -19,12 +18,11 @@ from engine.storage.ledger.records.query_results import (
     IndexProblem,
     IndexStatus,
 )
-from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.timestamps import from_micros
-from engine.storage.sql.topic import Place_co, Topic, reading
+from engine.storage.sql.database import Place_co, Topic, reading
+from engine.storage.sql.fragments import from_micros, id_list, text_list
 from engine.usage import SpaceUsage
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from engine.knowledge.splits import base_name
 from engine.storage.ledger.clauses import name_clause, row_clause, space_clause
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import EntityMatch, StatedCounts, WalkEdges
-from engine.storage.sql.lists import id_list, text_list
-from engine.storage.sql.topic import Place_co, Topic, reading
+from engine.storage.sql.database import Place_co, Topic, reading
+from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

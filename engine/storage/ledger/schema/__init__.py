@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.storage.ledger.schema.corrections import ALIAS_SHOWN, CORRECTIONS, IN_SPACE, NAME_SPLIT
-from engine.storage.ledger.schema.search_changes import SEARCH_CHANGES
-from engine.storage.ledger.schema.stems import INDEX_STEMS, STEM_LANGUAGE, STEMS
-from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
+from engine.storage.ledger.schema.stems import INDEX_STEMS, SEARCH_CHANGES, STEM_LANGUAGE, STEMS
 from engine.storage.sql.schema import (
     BOOL,
     BYTES,
@@ -27,7 +25,7 @@ from engine.storage.sql.schema import (
     Table,
     columns,
 )
-from engine.storage.sql.schema_source import SchemaSource
+from engine.storage.sql.schema_source import Migration, SchemaSource, add_column, create_index, create_table, run
 
 ANY = DialectText("ANY", TEXT.postgres)
 CLAIM = DialectText("INTEGER", "integer REFERENCES threadlore_process.process ON DELETE SET NULL")

@@ -103,7 +103,7 @@ CREATE FUNCTION search_vector(content text) RETURNS tsvector LANGUAGE sql IMMUTA
         ELSE $schema.word_vector(content) END
 $body$;
 
--- Stem terms (see engine/text/languages/stemming.py) follow the words.
+-- Stem terms (see engine/text/languages/detection.py) follow the words.
 CREATE FUNCTION stem_vector(terms text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
     SELECT CAST(COALESCE(
         string_agg($schema.quote_lexeme(term) || ':' || LEAST(place, 16383), ' '), '') AS tsvector)

@@ -1,8 +1,19 @@
-"""Settings of the data directory, and the numbers of changes."""
+"""Settings of the data directory, the numbers of changes, and which embedders its vectors are of."""
 
 from __future__ import annotations
 
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.records.projection import KeyKind, VectorPlaces
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+# Settings of the data directory.
+EMBEDDER, PLACE, LANGUAGES = "embedder", "vectors_place", "languages"
+FORMER_EMBEDDER, FORMER_PLACE, CHANGED_AT = "former_embedder", "former_vectors_place", "embedder_changed_at"
 
 
 class Settings(Topic[Place_co]):
@@ -39,3 +50,79 @@ class Settings(Topic[Place_co]):
     def current_generation(self) -> int:
         """The number of the last change."""
         return self.get_int("generation")
+
+
+class Embedders(Topic[Place_co]):
+    """The embedder of the data, and the change to another one."""
+
+    @reading
+    def load_places(self) -> VectorPlaces:
+        """Where the vectors are."""
+        settings = Settings(self.db)
+        former = settings.get(FORMER_PLACE)
+        return VectorPlaces(
+            settings.get_int(PLACE),
+            int(former) if former else None,
+            settings.get(FORMER_EMBEDDER),
+            settings.get_int(CHANGED_AT),
+        )
+
+    @writing
+    def replace(self, name: str, *, reindex: bool) -> None:
+        """Save the embedder's name and drop vectors of another one; `reindex` requests new vectors of everything."""
+        self._save(name)
+        if reindex:
+            Settings(self.db).set("reindexing", 1)
+            self.finish_change()
+
+    @writing
+    def record_languages(self, languages: Sequence[str]) -> None:
+        """Save the languages that chose the embedder."""
+        if Settings(self.db).get(LANGUAGES) != (listed := ",".join(languages)):
+            Settings(self.db).set(LANGUAGES, listed)
+
+    @writing
+    def begin_change(self, name: str) -> None:
+        """Have another embedder make all vectors in a new place; those of the present one stay until they are made.
+
+        A change that is under way is begun again: what its embedder made is dropped.
+        """
+        settings, places = Settings(self.db), self.load_places()
+        if places.former is None:
+            settings.set(FORMER_PLACE, places.present)
+            settings.set(FORMER_EMBEDDER, settings.get(EMBEDDER))
+        settings.set(PLACE, places.present + 1)
+        self._save(name)
+        generation = settings.next_generation()
+        settings.set(CHANGED_AT, generation)
+        self.mark_all(generation)
+
+    @writing
+    def finish_change(self) -> None:
+        """Record that no former vectors are left."""
+        self.db.executemany(
+            "DELETE FROM meta WHERE key = ?", [(key,) for key in (FORMER_PLACE, FORMER_EMBEDDER, CHANGED_AT)]
+        )
+
+    @writing
+    def drop_former(self) -> None:
+        """Record that no former vectors can be searched, though the change is under way."""
+        self.db.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in (FORMER_PLACE, FORMER_EMBEDDER)])
+
+    def mark_all(self, generation: int) -> None:
+        """Mark every chunk, name and pair stale, without vectors."""
+        self.db.execute("UPDATE entity SET embedding_hash = NULL")
+        self.db.execute("UPDATE relation SET embedding_hash = NULL")
+        for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
+            self.db.execute(
+                "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+                f" SELECT ?1, id, space, ?2, ?2 FROM {table} WHERE true"
+                " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation",
+                (kind, generation),
+            )
+
+    def _save(self, name: str) -> None:
+        settings = Settings(self.db)
+        settings.set(EMBEDDER, name)
+        if self.db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,)):
+            settings.set("last_removal", settings.next_generation())

@@ -12,11 +12,10 @@ from engine.storage.ledger.records.projection import (
     EmbeddingFailure,
     KeyKind,
 )
-from engine.storage.ledger.work.embedders import Embedders
-from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
-from engine.storage.sql.lists import id_list
-from engine.storage.sql.topic import Place_co, Topic, reading, writing
+from engine.storage.ledger.work.claims import StaleKeys
+from engine.storage.ledger.work.settings import Embedders, Settings
+from engine.storage.sql.database import Place_co, Topic, reading, writing
+from engine.storage.sql.fragments import id_list
 from engine.usage import PausedTexts
 
 if TYPE_CHECKING:

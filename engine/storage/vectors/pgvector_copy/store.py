@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import DatabaseReadOnly
-from engine.scheduling.tasks import cancel_tasks
+from engine.scheduling.supervisor import cancel_tasks
 from engine.storage.vectors.pgvector_copy.change_log import delete_old
 from engine.storage.vectors.pgvector_copy.copies import VectorCopies
 from engine.text.similarity import unit_vectors

@@ -7,9 +7,8 @@ from typing import Any
 import discord
 import pytest
 
-from adapters.discord.interactions.command_sync import commands_digest
+from adapters.discord.interactions.command_sync import CommandTranslator, commands_digest, list_translated_commands
 from adapters.discord.interactions.commands import build_command_tree
-from adapters.discord.interactions.localization import CommandTranslator, list_translated_commands
 from bot.commands.table import COMMANDS
 
 DISCORD_LOCALES = {"de", "es-ES", "es-419", "fr", "ja", "pt-BR"}

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from adapters.discord.shards.assignment import ShardHoldings
+from adapters.discord.shards.shard_set import ShardHoldings
 
 
 def holdings(me: int, count: int, processes: str, holders: str = "") -> ShardHoldings:

@@ -12,9 +12,8 @@ from typing import Any
 
 from adapters.slack import run
 from adapters.slack.http_receiver import PATH
-from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.pages import REDIRECT_PATH
-from adapters.slack.install.store import InstallationStore
+from adapters.slack.install.store import InstallationStore, TokenCipher
 from bot.settings import Settings
 from bot.store import BotStore
 from bot.store.shared.visibility import SharedVisibility

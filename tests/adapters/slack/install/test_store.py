@@ -11,8 +11,7 @@ from cryptography.fernet import Fernet
 from slack_bolt.error import BoltError
 from slack_sdk.oauth.installation_store import Installation
 
-from adapters.slack.install.cipher import TokenCipher
-from adapters.slack.install.store import STATE_SECONDS, InstallationStore, StateStore
+from adapters.slack.install.store import STATE_SECONDS, InstallationStore, StateStore, TokenCipher
 from bot.errors import BadSetting
 from bot.store import BotStore
 from bot.store.access.installations import InstallationRecord

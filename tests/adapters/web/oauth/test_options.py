@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_attempt
-from adapters.web.oauth.options import read_login_options
+from adapters.web.oauth import decode_attempt, encode_attempt, read_login_options, start_attempt
 from bot.errors import BadSetting
 from bot.settings import load_settings
 from engine.clock import SYSTEM_CLOCK

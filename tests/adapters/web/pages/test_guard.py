@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.web.pages.guard import is_allowed, is_local_browser, to_local_path
+from adapters.web.pages.session import is_allowed, is_local_browser, to_local_path
 
 HOST = {"host": "localhost:8630"}
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from adapters.web.app import build_app
-from adapters.web.oauth.options import LoginOptions
+from adapters.web.oauth import LoginOptions
 from bot.capabilities.access.control import AccessControl
 from bot.errors import InvalidToken
 from bot.permissions.resolver import AudienceResolver

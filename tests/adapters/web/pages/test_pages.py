@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from adapters.web.app import build_app
-from adapters.web.pages import assets
+from adapters.web.pages import shell
 from adapters.web.pages.login import MAX_FAILURES, MAX_FORM_BYTES, WINDOW_SECONDS, FailedLogins
 from adapters.web.pages.session import PageOptions, read_page_options
 from bot import texts
@@ -288,5 +288,5 @@ def test_a_page_with_an_address_elsewhere_always_needs_a_login(url: str, expecte
 async def test_without_a_built_page_its_files_are_not_found(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assets, "FOLDER", tmp_path / "static")
+    monkeypatch.setattr(shell, "FOLDER", tmp_path / "static")
     assert (await api.client.get("/static/styles.css")).status_code == 404

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.answers.control.audit_events import find_place
+from bot.answers.service import find_place
 from bot.errors import PlatformUnavailable
 from bot.platform.events import ButtonPressed
-from bot.store.access.audit_chain import AuditEntry
-from bot.store.access.audit_log import AuditFilter
+from bot.store.access.audit_log import AuditEntry, AuditFilter
 from engine.errors import ModelUnavailable
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.bot import Bot
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Message, Person

@@ -8,7 +8,7 @@ import pytest
 
 from bot import texts
 from bot.answers.control.buttons import AnswerButtons
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.answers.review.lookup import MAX_CANDIDATES, VerifiedLookup, provenance_of
 from bot.answers.review.notices import BATCH_SIZE
 from bot.answers.review.verification import AnswerVerifier

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.answers.request import request_from_message
+from bot.answers.question import request_from_message
 from bot.answers.suggestions import finder
 from bot.i18n import use_language
 from bot.platform.models import SUGGESTION_ACTION, Button, Location

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.answers.suggestions.names import NameJudge, contains_name, is_person_name, is_well_formed
+from bot.answers.suggestions.candidates import NameJudge, contains_name, is_person_name, is_well_formed
 
 
 @pytest.mark.parametrize("name", ["Long Bench", "Henrike Tolland", "Kettle and Cleat", "Mending", "Orrin & Sons"])

@@ -16,7 +16,7 @@ from bot.errors import (
     PlatformError,
     TooManyRequests,
 )
-from bot.permissions.quotas import Quotas
+from bot.permissions.askers import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
 from bot.store import BotStore, Subject

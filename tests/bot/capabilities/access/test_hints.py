@@ -9,7 +9,7 @@ import pytest
 from bot import texts
 from bot.capabilities.access.hints import hide_paths, hide_paths_of_error, strip_folders, word_errors
 from bot.capabilities.documents.lookup import public_key
-from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.documents.requests import DocumentResult
 from bot.capabilities.results import AnswerDelta, CorrectionMade, DocumentList, StatusResult
 from engine import CorrectionChange, DocumentInfo, IndexProblem, IndexStatus, ManualCorrection
 from engine.errors import InvalidDocument

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.capabilities.access.token_text import (
+from bot.capabilities.access.tokens import (
     find_token_id,
     generate_token,
     hash_secret,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot import texts
-from bot.capabilities.access.notices import list_end_notices
+from bot.capabilities.access.hints import list_end_notices
 from bot.capabilities.asking import queries
 from bot.capabilities.documents.lookup import LOCAL_SPACE, chat_key
 from bot.capabilities.requests import Ask, AtSpace, Ingest, RetrievalOptions

@@ -13,8 +13,14 @@ import pytest
 from bot.capabilities.caller import Caller
 from bot.capabilities.deps import Deps
 from bot.capabilities.documents.lookup import build_scope
-from bot.capabilities.documents.requests import AddUpload, GetDocument, PrepareUpload
-from bot.capabilities.documents.results import DocumentResult, UploadPlace, UploadResult
+from bot.capabilities.documents.requests import (
+    AddUpload,
+    DocumentResult,
+    GetDocument,
+    PrepareUpload,
+    UploadPlace,
+    UploadResult,
+)
 from bot.capabilities.documents.uploads import MAX_NAME_LENGTH, clean_name
 from bot.capabilities.requests import Forget
 from bot.errors import NotConnected, NotPermitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.capabilities.ingest.import_readers import TERMINAL_ALONE, describe_import_readers
+from bot.capabilities.ingest.history_import import TERMINAL_ALONE, describe_import_readers
 from bot.permissions.import_destination import ImportDestination
 from bot.platform.models import Channel, Location
 

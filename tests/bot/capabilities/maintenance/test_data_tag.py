@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from bot.capabilities.maintenance.data_tag import FILE, describe_place, find_former_tag, find_tag
+from bot.capabilities.maintenance.rotation import FILE, describe_place, find_former_tag, find_tag
 from bot.settings import Settings
 from engine.errors import DatabaseUnreachable, DiskError
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.capabilities.maintenance import archive, data_tag, rotation, scheduled
+from bot.capabilities.maintenance import archive, rotation, scheduled
 from bot.capabilities.maintenance.archive_key import BackupKey, create_key_file, is_encrypted, load_chosen_key
 from bot.capabilities.maintenance.rehearsal import rehearse_restore
 from bot.capabilities.maintenance.scheduled import ScheduledBackups
@@ -47,7 +47,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def list_all(folder: Path) -> list[Path]:
     """The backups of the data directory that the settings name by themselves."""
-    return rotation.list_backups(folder, [data_tag.find_tag(Settings())])
+    return rotation.list_backups(folder, [rotation.find_tag(Settings())])
 
 
 def names(folder: Path) -> list[str]:
@@ -86,7 +86,7 @@ async def test_two_bots_in_one_folder_keep_their_own_backups(tmp_path: Path, eng
     for number in range(2):
         for settings in every:
             await ScheduledBackups(engine, settings).run_due(MONDAY_NOON + number * DAY)
-    found = [rotation.list_backups(folder, [data_tag.find_tag(setting)]) for setting in every]
+    found = [rotation.list_backups(folder, [rotation.find_tag(setting)]) for setting in every]
     assert [[rotation.read_time(path) for path in some] for some in found] == [[MONDAY_NOON + DAY]] * 2
 
 
@@ -98,7 +98,7 @@ async def test_backups_of_an_earlier_version_are_deleted_where_no_other_bot_has_
     folder = tmp_path / "home" / "backups"
     chosen = str(folder) if is_shared else ""
     settings = Settings(data_dir=tmp_path / "home", backup_every="day", backup_dir=chosen, backup_keep=1)
-    former = folder / rotation.name_backup(data_tag.find_former_tag(settings), MONDAY_NOON - DAY)
+    former = folder / rotation.name_backup(rotation.find_former_tag(settings), MONDAY_NOON - DAY)
     folder.mkdir(parents=True)
     former.touch()
     await ScheduledBackups(engine, settings).run_due(MONDAY_NOON)
@@ -130,7 +130,7 @@ async def test_a_backup_is_written_when_it_is_due_and_the_newest_are_kept(tmp_pa
         clock.advance(DAY.total_seconds())
     found = list_all(folder)
     assert len(found) == 2
-    assert found[-1].name == rotation.name_backup(data_tag.find_tag(settings), clock.now() - DAY)
+    assert found[-1].name == rotation.name_backup(rotation.find_tag(settings), clock.now() - DAY)
     assert folder.stat().st_mode & 0o777 == 0o700
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.capabilities.maintenance.data_tag import find_tag
-from bot.capabilities.maintenance.rotation import name_backup
+from bot.capabilities.maintenance.rotation import find_tag, name_backup
 from bot.cli.doctor.data import check_backups, check_database, format_age
 from bot.cli.doctor.finding import CheckContext
 from bot.rpc.service import connect_or_open

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.doctor.volume import is_encrypted
+from bot.cli.doctor.data import is_encrypted
 
 
 def make_device(system: Path, name: str, uuid: str = "", below: tuple[str, ...] = ()) -> Path:

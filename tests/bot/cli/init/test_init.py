@@ -20,8 +20,7 @@ from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
 from bot.cli.init import ending, platforms
-from bot.cli.init.conversation import Conversation, Given
-from bot.cli.init.reader import NoReader
+from bot.cli.init.conversation import Conversation, Given, NoReader
 from bot.errors import BadSetting
 from bot.plugins import SetupStep
 from bot.settings import Settings, read_variables

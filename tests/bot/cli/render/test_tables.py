@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from bot.capabilities import results
-from bot.capabilities.documents.results import UnreadFileInfo
+from bot.capabilities.documents.requests import UnreadFileInfo
 from bot.capabilities.results import OperationResult
 from bot.cli.render import tables, tokens
 from bot.store import AccessToken, Subject

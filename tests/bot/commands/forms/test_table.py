@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from bot.commands.forms import table
-from bot.commands.forms.kinds import FormKind
-from bot.commands.forms.table import build_form, check_form, submit_form
+from bot.commands.forms.table import FormKind, build_form, check_form, submit_form
 from bot.errors import NotAllowed
 from bot.platform.events import ButtonPressed, FormSubmitted
 from bot.platform.forms import Form, FormField

@@ -9,8 +9,7 @@ import pytest
 
 from bot.capabilities.management.requests import GetReport, ScheduleReport
 from bot.capabilities.results import ExportLine
-from bot.commands.management.report import WEEK
-from bot.commands.management.report_sender import ReportSender
+from bot.commands.management.report import WEEK, ReportSender
 from bot.commands.management.table import perform_management
 from bot.errors import PlatformError
 from bot.platform.models import Location, Person

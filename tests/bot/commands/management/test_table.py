@@ -13,8 +13,7 @@ from bot import texts
 from bot.capabilities import requests as common
 from bot.capabilities.contradictions.requests import DismissContradiction, SettleContradiction
 from bot.capabilities.deps import RunningParts
-from bot.capabilities.documents.requests import GetDocument
-from bot.capabilities.documents.results import DocumentResult
+from bot.capabilities.documents.requests import DocumentResult, GetDocument
 from bot.capabilities.faq.requests import GetFaq
 from bot.capabilities.management import requests
 from bot.capabilities.management.requests import GetHealth, GetUsage, ManagementRequest

@@ -8,8 +8,7 @@ import re
 import pytest
 
 from bot.capabilities.history.queries import renumber
-from bot.capabilities.history.requests import GetHistory
-from bot.capabilities.history.results import HistoryResult
+from bot.capabilities.history.requests import GetHistory, HistoryResult
 from bot.commands.context import CommandContext
 from bot.platform.events import CommandInvoked
 from bot.texts.overviews.history import describe_step

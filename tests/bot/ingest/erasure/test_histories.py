@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from bot.capabilities.caller import Caller
-from bot.capabilities.erasure.requests import Forget, ForgetMe, VerifyReceipt
-from bot.capabilities.erasure.results import ReceiptChecked
+from bot.capabilities.erasure.requests import Forget, ForgetMe, ReceiptChecked, VerifyReceipt
 from bot.capabilities.run import run, run_for_person
 from bot.platform.models import Location, Message
 from bot.store import Subject

@@ -10,7 +10,7 @@ from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, People
 from bot.platform.models import Person
 from engine import Extraction, Mention
 from engine.errors import BadModelSettings, DatabaseLost, EngineError, ModelUnreachable, OutOfCredit
-from engine.ingest.people_removal import remove_people
+from engine.ingest.rereading import remove_people
 from engine.usage import SpentBudget
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF

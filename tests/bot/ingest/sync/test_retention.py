@@ -16,8 +16,7 @@ from bot.ingest.sync import retention as retention_module
 from bot.ingest.sync.retention import MAX_LEAP, TELL_INTERVAL_SECONDS, Retention, confirm_held
 from bot.platform.models import Person
 from bot.store import FileRecord, MessageRecord
-from bot.store.access.audit_chain import OWNER, AuditEvent
-from bot.store.access.audit_log import AuditFilter
+from bot.store.access.audit_log import OWNER, AuditEvent, AuditFilter
 from engine.errors import NotFound
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import ROOF

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.dispatch.review_phrases import parse_review_command
+from bot.dispatch.reply_policy import parse_review_command
 from bot.text.speech.watch_phrases import WatchRequest, parse_watch_words
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.answers.links.allowed_addresses import SHORT_TEXT, AllowedAddresses
+from engine.answers.links.link_syntax import SHORT_TEXT, AllowedAddresses
 
 TEXT = "See https://ok.com/A_(b)., www.notes.org, (Plan.md) and https://www.ok.com/c&amp;d."
 

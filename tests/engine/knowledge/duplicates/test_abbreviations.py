@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.knowledge.duplicates.abbreviations import Definition, find_definitions, is_abbreviation
+from engine.knowledge.duplicates.name_keys import Definition, find_definitions, is_abbreviation
 
 
 @pytest.mark.parametrize(

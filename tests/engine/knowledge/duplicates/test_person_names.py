@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from engine.knowledge.duplicates.person_names import (
+from engine.knowledge.duplicates.suggestions import (
+    SUGGESTION_SCORE,
+    PairFeatures,
     has_initials_of,
     has_other_initial,
+    is_candidate,
     omits_middle_name,
+    score_pair,
     split_person_name,
 )
-from engine.knowledge.duplicates.suggestions import SUGGESTION_SCORE, PairFeatures, is_candidate, score_pair
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.knowledge.duplicates.suggestions import SUGGESTION_SCORE, PairFeatures, score_pair
-from engine.knowledge.duplicates.translations import are_in_two_scripts, find_script
+from engine.knowledge.duplicates.suggestions import (
+    SUGGESTION_SCORE,
+    PairFeatures,
+    are_in_two_scripts,
+    find_script,
+    score_pair,
+)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.e5 import word_pieces
-from engine.llm.e5.word_pieces import FIRST_MARKER, LAST_MARKER, MAX_WORD_PIECES, UNKNOWN_PIECE, WordPieceTokenizer
+from engine.llm.e5 import embedder
+from engine.llm.e5.embedder import FIRST_MARKER, LAST_MARKER, MAX_WORD_PIECES, UNKNOWN_PIECE, WordPieceTokenizer
 
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁boat", "s", "▁bo", "ats", "a", "b", "ß", "ó"]
 SCORES = [0.0, 0.0, 0.0, 0.0, -3.0, -4.0, -3.0, -5.0, -6.0, -4.0, -4.0, -7.0, -7.0]
@@ -43,7 +43,7 @@ def test_a_long_text_is_cut_off(tokenizer: WordPieceTokenizer) -> None:
 
 
 def test_few_words_are_kept(tokenizer: WordPieceTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_pieces, "MAX_KEPT_WORDS", 3)
+    monkeypatch.setattr(embedder, "MAX_KEPT_WORDS", 3)
     tokenizer.tokenize("a ab aab abb aabb")
     assert len(tokenizer._kept) <= 3
     assert UNKNOWN_PIECE not in tokenizer.tokenize("aabb")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.options import RankingOptions
-from engine.retrieval.ranking.relations import relation_score
+from engine.retrieval.ranking.row_choice import relation_score
 
 RANKING = RankingOptions()
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from engine.llm.offline.words import content_stems
+from engine.retrieval.ranking.passages import SourceChoice, order_pieces
 from engine.retrieval.ranking.row_choice import (
     RowBudget,
     RowCandidate,
@@ -9,7 +10,6 @@ from engine.retrieval.ranking.row_choice import (
     list_claims,
     share_said,
 )
-from engine.retrieval.ranking.source_choice import SourceChoice, order_pieces
 from tests.engine.retrieval.ranking.test_source_choice import make_chunk
 
 NOON = make_chunk(1, "The ferry sails at noon.", "Ada waved.")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from engine.retrieval.ranking.source_choice import PieceId, SourceChoice, order_pieces
+from engine.retrieval.ranking.passages import PieceId, SourceChoice, order_pieces
 from engine.storage.ledger.records import ChunkText, PieceText
 
 

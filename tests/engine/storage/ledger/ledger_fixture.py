@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError
-from engine.ingest.amendment import rechunk_region
-from engine.ingest.chunking import build_chunks
-from engine.knowledge.merge import merge_entity, merge_relation
-from engine.knowledge.summary_plan import SEPARATOR
+from engine.ingest.chunking import build_chunks, rechunk_region
+from engine.knowledge.merge import SEPARATOR, merge_entity, merge_relation
 from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, Scope
 from engine.options import ChunkingOptions
 from engine.storage.ledger import Ledger
@@ -31,9 +29,8 @@ from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import EmbeddingFailure, KeyKind, Profile, SpaceTurn, StaleKey
-from engine.storage.ledger.work.claims import Claims
+from engine.storage.ledger.work.claims import Claims, StaleKeys
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
 from engine.storage.ledger.work.work_queue import WorkQueue
 from engine.storage.sql.connection import Connection
 from engine.storage.sql.database import SqlDatabase

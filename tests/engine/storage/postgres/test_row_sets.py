@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from engine.storage.postgres.connection import connection_options, execute_many, fetch_all
-from engine.storage.postgres.row_sets import translate_rows
+from engine.storage.postgres.values import translate_rows
 
 PAIRS = "unnest($1::bigint[], $2::text[]) AS listed (c1, c2)"
 

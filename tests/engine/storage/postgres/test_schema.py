@@ -21,9 +21,8 @@ from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import PROCESS_SCHEMA, PostgresSchema
 from engine.storage.sql.connection import Connection, Dialect
-from engine.storage.sql.migrations import ONLINE, Migration, add_column, run
 from engine.storage.sql.schema import INT, Column
-from engine.storage.sql.schema_source import SchemaSource
+from engine.storage.sql.schema_source import ONLINE, Migration, SchemaSource, add_column, run
 
 FIRST = "CREATE TABLE note (text text);"
 ADDED = Migration(add_column("note", Column("stars", INT, default=0)), online="its default fills the column.")

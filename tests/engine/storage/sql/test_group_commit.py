@@ -13,7 +13,7 @@ from psycopg import errors
 
 from engine.storage.postgres import faults
 from engine.storage.sql.connection import Connection
-from engine.storage.sql.group_commit import GroupCommit
+from engine.storage.sql.database import GroupCommit
 
 
 class FailingTransactions:

@@ -17,7 +17,6 @@ from engine.storage.ledger.postgres.ledger import SCHEMA as POSTGRES_LEDGER
 from engine.storage.postgres.connection import connection_options
 from engine.storage.postgres.schema import PROCESS_SCHEMA, PostgresSchema
 from engine.storage.sql.connection import Dialect
-from engine.storage.sql.migrations import Migration, add_column, create_index, create_table, run
 from engine.storage.sql.schema import (
     BOOL,
     BYTES,
@@ -32,7 +31,15 @@ from engine.storage.sql.schema import (
     Table,
     columns,
 )
-from engine.storage.sql.schema_source import SchemaSource, load_numbered_scripts
+from engine.storage.sql.schema_source import (
+    Migration,
+    SchemaSource,
+    add_column,
+    create_index,
+    create_table,
+    load_numbered_scripts,
+    run,
+)
 from engine.storage.sqlite.schema import Schema
 from tests.support.database_catalogs import read_postgres_catalog, read_sqlite_catalog
 from tests.support.former_versions import FormerSource

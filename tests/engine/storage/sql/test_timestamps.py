@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.storage.sql.timestamps import EARLIEST, LATEST, from_micros, to_micros
+from engine.storage.sql.fragments import EARLIEST, LATEST, from_micros, to_micros
 
 
 @pytest.mark.parametrize("time", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import CorruptLedger, DiskError, StoreError, UnstorableText
-from engine.storage.sqlite.connection import translate_error
+from engine.storage.sqlite.database_file import translate_error
 
 CODES = {name: value for name, value in vars(sqlite3).items() if name.startswith("SQLITE_") and isinstance(value, int)}
 MISTAKES = "ABORT AUTH CONSTRAINT EMPTY ERROR INTERNAL INTERRUPT MISMATCH MISUSE NOMEM NOTFOUND RANGE SCHEMA"

@@ -10,9 +10,9 @@ import pytest
 from bot.store.sqlite_file import SCHEMA as BOT
 from engine.errors import CorruptLedger, EarlySchema, NewerSchema, SchemaMismatch
 from engine.storage.ledger.database import SCHEMA as LEDGER
-from engine.storage.sql.migrations import Migration, run
+from engine.storage.sql.schema_source import Migration, run
 from engine.storage.sqlite import schema
-from engine.storage.sqlite.structure import read_structure
+from engine.storage.sqlite.schema import read_structure
 
 
 def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path) -> None:

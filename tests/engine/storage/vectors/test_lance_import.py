@@ -8,7 +8,7 @@ import pytest
 
 REPLACED = """
 import sys
-from engine.storage.vectors.lance_import import REST_CLIENT, SIGNATURE_CHECKS, import_lancedb
+from engine.storage.vectors.lance import REST_CLIENT, SIGNATURE_CHECKS, import_lancedb
 lancedb = import_lancedb()
 assert callable(lancedb.connect_async)
 assert all(each.__class__.__name__ != "_PlaceholderFinder" for each in sys.meta_path)
@@ -18,7 +18,7 @@ assert hasattr(TableApi, "list_tables")
 """
 KEPT = """
 import lancedb, sys
-from engine.storage.vectors.lance_import import REST_CLIENT, import_lancedb
+from engine.storage.vectors.lance import REST_CLIENT, import_lancedb
 assert import_lancedb() is lancedb and hasattr(sys.modules[f"{REST_CLIENT}.api"].TableApi, "list_tables")
 """
 

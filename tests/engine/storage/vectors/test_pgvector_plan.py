@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.storage.vectors.base import VectorFilter
-from engine.storage.vectors.pgvector_plan import SearchStep, plan_counted, plan_steps
+from engine.storage.vectors.pgvector_statements import SearchStep, plan_counted, plan_steps
 from engine.storage.vectors.pgvector_tables import Leaf
 
 ROWS = {0: 500_000, 1: 60_000, 2: 3_000, 3: 200, **dict.fromkeys(range(10, 60), 20_000)}

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engine.text.conversations import disentanglement
-from engine.text.conversations.disentanglement import Utterance
-from engine.text.conversations.windows import ConversationWindows
+from engine.text.conversations.disentanglement import ConversationWindows, Utterance
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 

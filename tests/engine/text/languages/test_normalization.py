@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.languages.normalization import SLICE_CHARACTERS, normalize_text
+from engine.text.languages.unspaced import SLICE_CHARACTERS, normalize_text
 
 JOINING = "aé\u0301\u0327か\u3099ｶ\uff9e각\u1100\u1161\u11a8น้ำ\u0e38\u0e48\u1025\u102eㄱㅏㅠㄳﾡￂﾣ ﬁ①字"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.languages.shares import count_languages
+from engine.text.languages.detection import count_languages
 
 CHAT = """[2026-03-02 09:14] Ada: Das Boot hat ein Leck, wir müssen es heute noch flicken.
 [2026-03-02 09:15] Bob: The pump is in the shed, but it has no fuel.

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.languages.detection import detect_language
-from engine.text.languages.stemming import TAGS, find_languages, list_query_stems, list_stem_terms
+from engine.text.languages.detection import TAGS, detect_language, find_languages, list_query_stems, list_stem_terms
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engine.models import Filters, Question, Scope
-from engine.text.overviews.request import apply_overview_request, parse_overview_request
+from engine.text.overviews import apply_overview_request, parse_overview_request
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 # kind and place, then questions

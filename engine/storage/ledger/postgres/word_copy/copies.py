@@ -11,7 +11,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from engine.scheduling.tasks import wait_for_completion
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.ledger.postgres.word_copy.source import (
     IndexMoment,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelRefused
-from engine.knowledge.extraction_cleanup import clean_extraction
+from engine.knowledge.merge import clean_extraction
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.content.facts import Facts, excerpt_section
 from engine.storage.ledger.records import UnextractedChunk

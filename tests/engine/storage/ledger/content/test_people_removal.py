@@ -10,7 +10,7 @@ import pytest
 from engine.errors import PeopleNotKept
 from engine.models import Document, Extraction, Link, Mention, Passage
 from engine.storage.ledger.content import facts as content_facts
-from engine.storage.ledger.content import people_removal
+from engine.storage.ledger.content import readings
 from engine.storage.ledger.content.documents import Documents
 from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.names.people import People
@@ -259,7 +259,7 @@ async def test_a_name_that_many_texts_have_is_dropped_in_several_transactions(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(content_facts, "PEOPLE_BATCH", 2)
-    monkeypatch.setattr(people_removal, "PEOPLE_BATCH", 2)
+    monkeypatch.setattr(readings, "PEOPLE_BATCH", 2)
     await ledger.ledger.removed_people.begin(HERE)
     for number in range(5):
         await state(ledger, f"d{number}", ("Nadia", "concept"), ("lantern", "concept"))

@@ -16,7 +16,7 @@ from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.sql.connection import Connection
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.fragments import text_list
 from engine.text.languages.unspaced import has_unspaced, list_query_terms, split_unspaced
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc

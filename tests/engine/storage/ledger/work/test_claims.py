@@ -7,10 +7,8 @@ import pytest
 from engine.storage.ledger.content.facts import Facts
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn, StaleKey
-from engine.storage.ledger.work.claims import Claims, share_out
-from engine.storage.ledger.work.embedders import Embedders
-from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
+from engine.storage.ledger.work.claims import Claims, StaleKeys, share_out
+from engine.storage.ledger.work.settings import Embedders, Settings
 from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import NOW, LedgerFixture, extraction
 from tests.support.engine_fixture import doc

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn, StaleKey
-from engine.storage.ledger.work.claims import Claims
+from engine.storage.ledger.work.claims import Claims, StaleKeys
 from engine.storage.ledger.work.settings import Settings
-from engine.storage.ledger.work.stale_keys import StaleKeys
 from tests.engine.storage.ledger.ledger_fixture import NOW, LedgerFixture
 
 

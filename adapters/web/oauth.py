@@ -1,30 +1,37 @@
-"""Slack and Discord as providers of logins: where they ask, and whom they name."""
+"""Logins by Slack and Discord: where they ask, whom they name, which are offered, and an attempt until it ends."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import hmac
 import json
 import re
-from dataclasses import dataclass, field
+import secrets
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 
-from bot.errors import NotAllowed
+from adapters.web.pages.session import is_loopback_host
+from bot.errors import BadSetting, NotAllowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adapters.web.oauth.attempt import LoginAttempt
+    from bot.settings import Settings
     from engine import Clock
+
 
 TIMEOUT_SECONDS = 20.0
 MAX_REPLY_BYTES = 1024 * 1024
 MAX_CODE_CHARACTERS = 2000
 SLACK_ISSUER = "https://slack.com"
 _ID = re.compile(r"[A-Za-z0-9]{1,40}")
+RANDOM_BYTES = 32
+PARTS = 3  # of a client: its platform, id and secret
 
 
 class LoginFailed(NotAllowed):
@@ -193,3 +200,92 @@ async def _call(
     if not isinstance(found, dict):
         raise LoginFailed("The platform did not accept the login.")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAttempt:
+    """What was sent to a provider of logins, so that only this browser can complete it.
+
+    `target`: the path to show afterwards; `workspace`: the only one to log in to, if it is given; `former`: the token
+    of the login that the new one replaces, because the browser does not send its cookie on the way back.
+    """
+
+    provider: str
+    target: str
+    workspace: str
+    state: str = field(repr=False)
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
+    former: str = field(repr=False)
+
+    @property
+    def challenge(self) -> str:
+        """The hash of the verifier (PKCE, S256)."""
+        return base64.urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+    def is_answered_by(self, provider: str, state: str) -> bool:
+        """Whether a response of a provider belongs to this attempt."""
+        return self.provider == provider and hmac.compare_digest(self.state.encode(), state.encode())
+
+
+def start_attempt(provider: str, target: str, workspace: str, former: str = "") -> LoginAttempt:
+    """A new attempt with random secrets."""
+    state, nonce, verifier = (secrets.token_urlsafe(RANDOM_BYTES) for _ in range(3))
+    return LoginAttempt(provider, target, workspace, state, nonce, verifier, former)
+
+
+def encode_attempt(attempt: LoginAttempt) -> str:
+    """The attempt as the value of a cookie."""
+    return base64.urlsafe_b64encode(json.dumps(asdict(attempt)).encode()).decode()
+
+
+def decode_attempt(cookie: str) -> LoginAttempt | None:
+    """The attempt in a cookie; None if there is none."""
+    try:
+        found = json.loads(base64.urlsafe_b64decode(cookie))
+        values = [found[member.name] for member in fields(LoginAttempt)]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return LoginAttempt(*values) if all(isinstance(value, str) and value.isprintable() for value in values) else None
+
+
+@dataclass(frozen=True, slots=True)
+class LoginOptions:
+    """The providers of logins by name, and the application as each knows it."""
+
+    clients: Mapping[str, OAuthClient] = field(default_factory=dict)
+    providers: Mapping[str, LoginProvider] = field(default_factory=dict)
+
+
+def read_login_options(settings: Settings, clock: Clock) -> LoginOptions:
+    """The logins that the settings name; none without an address of the page. Raises BadSetting."""
+    words = settings.web_login_clients.get_secret_value().split(",")
+    found = [word.strip().split(":") for word in words if word.strip()]
+    if not found:
+        return LoginOptions()
+    providers = build_providers(clock)
+    if any(len(parts) != PARTS or parts[0] not in providers or not all(parts) for parts in found):
+        raise BadSetting(
+            "THREADLORE_WEB_LOGIN_CLIENTS cannot be used.",
+            hint=f"Write PLATFORM:CLIENT_ID:CLIENT_SECRET, separated by commas; platforms: {', '.join(providers)}.",
+        )
+    base = check_url(settings.web_url)
+    return LoginOptions(
+        {name: OAuthClient(id_, secret, f"{base}/login/{name}/callback") for name, id_, secret in found}, providers
+    )
+
+
+def check_url(url: str) -> str:
+    """The address of the page without a slash at its end. Raises BadSetting unless it is safe to log in there."""
+    try:
+        parts = urlsplit(url)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback_host(parts.netloc))
+        is_origin = bool(parts.hostname) and not (parts.path.strip("/") or parts.query or parts.fragment)
+    except ValueError:
+        is_safe = is_origin = False
+    if not (is_safe and is_origin) or "@" in parts.netloc:
+        raise BadSetting(
+            "Logins need the address of the page in THREADLORE_WEB_URL.",
+            hint="Write https://HOST, or http://localhost:PORT on this machine.",
+        )
+    return f"{parts.scheme}://{parts.netloc}"

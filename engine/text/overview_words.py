@@ -1,6 +1,6 @@
 """The words by which a request for an overview is recognized, in the languages of the bot. Pure.
 
-English, German, Spanish, French and Portuguese; `engine/text/overviews/japanese.py` turns Japanese ones into English.
+English, German, Spanish, French and Portuguese; `engine/text/overviews.py` turns Japanese ones into English.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Requests for an overview, in the languages of the bot."""
