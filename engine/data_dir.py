@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from engine.errors import CorruptLedger, DataDirInUse, DiskError
-from engine.storage.disk import Disk, DiskReserve, disk_error, full_error, list_disk_problems, read_only_error
+from engine.storage.disk import Disk, disk_error, full_error, read_only_error
+from engine.storage.disk_reserve import DiskReserve, list_disk_problems
 from engine.storage.files import remove_tree
 from engine.storage.journal import Journal
 from engine.storage.sqlite.database_file import check_places

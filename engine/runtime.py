@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
-    from engine.storage.disk import DiskReserve
+    from engine.storage.disk_reserve import DiskReserve
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorStore

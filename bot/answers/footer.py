@@ -17,18 +17,16 @@ from bot.i18n import gettext
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
 from bot.store.models import source_keys, unknown_part_key
-from bot.text.markdown import (
+from bot.text.excerpts import (
     build_excerpt,
     content_words,
     has_any_word,
-    is_web_link,
     lines_citing,
-    sanitize_inline,
     source_title,
     strip_speaker,
     truncate_line,
-    web_address,
 )
+from bot.text.markdown import is_web_link, sanitize_inline, web_address
 from bot.texts import review as review_texts
 from engine.errors import EngineError
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter

@@ -9,7 +9,8 @@ from bot.commands.context import CommandContext
 from bot.errors import PlatformError
 from bot.i18n import LANGUAGES, N_, gettext, use_language
 from bot.platform.models import Card
-from bot.text.markdown import content_words, escape_markdown
+from bot.text.excerpts import content_words
+from bot.text.markdown import escape_markdown
 from engine.errors import EngineError
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from bot.permissions.audience import home_space
 from bot.permissions.managers import may_post
 from bot.store import FileRecord, MessageRecord
 from bot.store.models import message_key
-from bot.text.markdown import sanitize_inline, source_title
+from bot.text.excerpts import source_title
+from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from engine import Document, Scope
 from engine.errors import InvalidQuestion, NotFound

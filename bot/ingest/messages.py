@@ -21,8 +21,8 @@ from bot.ingest.conversations import (
 from bot.ingest.shared_file import LINK_PREFIX
 from bot.store import FILES_ONLY
 from bot.store.models import message_key
+from bot.text.excerpts import content_words, has_any_word
 from bot.text.format import EPOCH
-from bot.text.markdown import content_words, has_any_word
 from bot.text.speech.addressed import classify_addressed
 from engine.parsers.chat_export import CONVERSATION_GAP
 

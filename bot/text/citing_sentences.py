@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.text.markdown import content_words
+from bot.text.excerpts import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

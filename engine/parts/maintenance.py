@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.boundary import guard_public_methods
 from engine.errors import StoreError
 from engine.ingest.rereading import check_readings, describe_removal, remove_people
-from engine.storage.disk import list_disk_problems
+from engine.storage.disk_reserve import list_disk_problems
 from engine.storage.sqlite.database import FileAccess
 
 if TYPE_CHECKING:

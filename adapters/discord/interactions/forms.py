@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 
 from adapters.discord.replies.buttons import MAX_ID_LENGTH, decode_value, pack_value
-from bot.text.markdown import shorten
+from bot.text.excerpts import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from adapters.slack.context import NAME
 from adapters.slack.replies.blocks import ID_PREFIX
 from bot.platform.forms import OFF, ON
 from bot.platform.models import Location
-from bot.text.markdown import shorten
+from bot.text.excerpts import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,8 @@ from starlette.staticfiles import StaticFiles
 from adapters.common.shown_text import clean_prose
 from adapters.web.pages.session import get_viewer
 from bot.errors import NotPermitted
-from bot.text.markdown import is_web_link, strip_heading
+from bot.text.excerpts import strip_heading
+from bot.text.markdown import is_web_link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from bot.i18n import N_, gettext
 from bot.platform.models import Button
-from bot.text.markdown import escape_markdown, truncate_line
+from bot.text.excerpts import truncate_line
+from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
     from engine.llm.offline.contradictions.finding import Contradiction, DisputedStatement

@@ -14,7 +14,7 @@ import structlog
 from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, can_read
 from bot.store.models import message_key
-from bot.text.markdown import content_words
+from bot.text.excerpts import content_words
 from engine import Scope, Source
 from engine.llm.offline.supersession.sources import find_replaced_sources
 

@@ -16,7 +16,8 @@ from bot.ingest.conversations import author_key, to_unindexed_record
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
 from bot.store.models import ANSWER_KINDS, message_key, source_keys
-from bot.text.markdown import sanitize_inline, truncate_line
+from bot.text.excerpts import truncate_line
+from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 from bot.texts import review as review_texts

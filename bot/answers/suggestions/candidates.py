@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from bot.text.markdown import strip_speaker
+from bot.text.excerpts import strip_speaker
 from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:

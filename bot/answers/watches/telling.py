@@ -16,7 +16,8 @@ from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Button
 from bot.store import AnswerResult, StoredAnswer
 from bot.store.models import passage_key
-from bot.text.markdown import escape_markdown, strip_speaker
+from bot.text.excerpts import strip_speaker
+from bot.text.markdown import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

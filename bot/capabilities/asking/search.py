@@ -9,7 +9,7 @@ from bot.capabilities.asking.asker import find_named_rooms, find_zone
 from bot.capabilities.asking.matching_words import SoughtWords, build_excerpt
 from bot.capabilities.asking.requests import SearchHit, SearchResult
 from bot.capabilities.documents.listing import has_words
-from bot.text.markdown import strip_heading, strip_speaker
+from bot.text.excerpts import strip_heading, strip_speaker
 from bot.text.search_filters import (
     FILTERED_OVERVIEW,
     add_filters,

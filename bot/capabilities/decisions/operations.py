@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from bot.capabilities.asking.asker import resolve_all
 from bot.capabilities.decisions.requests import DecisionList
 from bot.capabilities.results import ExportLine
+from bot.text.excerpts import source_title, strip_speaker, truncate_line
 from bot.text.format import format_utc
-from bot.text.markdown import source_title, strip_speaker, truncate_line
 from bot.text.search_filters import parse_search_filters
 from engine import Filters, Question
 from engine.errors import InvalidQuestion

@@ -12,8 +12,8 @@ from bot.capabilities.access.control import locate_subject
 from bot.capabilities.results import Completed, Listing
 from bot.i18n import gettext
 from bot.store.schedules.watches import Watch
+from bot.text.excerpts import strip_speaker, truncate_line
 from bot.text.format import format_utc
-from bot.text.markdown import strip_speaker, truncate_line
 from bot.text.speech.watch_phrases import parse_watch_words
 from engine import Filters, Question
 from engine.errors import InvalidQuestion, NotFound

@@ -12,7 +12,7 @@ from bot.i18n import gettext
 from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
-from bot.text.markdown import truncate_line
+from bot.text.excerpts import truncate_line
 from bot.text.speech.mentions import strip_mention
 from bot.texts import control as control_texts
 from bot.texts import review as review_texts

@@ -11,7 +11,8 @@ from bot.commands.management.contradictions import dismiss, settle
 from bot.commands.management.manager import Manager
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
-from bot.text.markdown import escape_markdown, markdown_link, truncate_line
+from bot.text.excerpts import truncate_line
+from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.graph import kuzu_file
-from engine.storage.graph.base import EdgeArrays
+from engine.storage.graph.edge_arrays import EdgeArrays
 from engine.storage.graph.kuzu_connection import GRAPH_BACKENDS, SCHEMA, GraphBackend, KuzuConnection, open_database
 from engine.storage.graph.kuzu_queries import fetch_arrays, fetch_graph, has_missing_rows, heaviest_edges, needs_reload
 from engine.storage.graph.kuzu_writer import KuzuWriter, build_database

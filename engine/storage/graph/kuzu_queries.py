@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.graph.base import GraphEdge, GraphNode, build_edge, select_heaviest
+from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.graph.edge_arrays import build_edge, select_heaviest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

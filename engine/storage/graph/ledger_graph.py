@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from psycopg import sql
 
 from engine.errors import StoreError
-from engine.storage.graph.base import GraphNode, build_edge
+from engine.storage.graph.base import GraphNode
+from engine.storage.graph.edge_arrays import build_edge
 from engine.storage.psycopg_calls import fetch_rows, translate_postgres_errors
 
 if TYPE_CHECKING:

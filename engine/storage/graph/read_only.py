@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from engine.errors import StoreError
-from engine.storage.graph.base import EdgeArrays
+from engine.storage.graph.edge_arrays import EdgeArrays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

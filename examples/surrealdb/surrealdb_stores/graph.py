@@ -9,7 +9,8 @@ import numpy as np
 
 from engine.errors import CorruptProjection
 from engine.storage.column_arrays import ArraysFull
-from engine.storage.graph.base import EdgeArrays, GraphNode, build_edge
+from engine.storage.graph.base import GraphNode
+from engine.storage.graph.edge_arrays import EdgeArrays, build_edge
 from engine.storage.memory_copy import MemoryCopy
 from surrealdb_stores.database import record_id
 

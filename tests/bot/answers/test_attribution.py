@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from bot.answers.footer import GraphKeys, find_graph_keys, find_used_keys, graph_fact_words, is_fully_cited
-from bot.text.markdown import content_words
+from bot.text.excerpts import content_words
 from engine.errors import StoreError
 from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 from engine.storage.ledger.records.query_results import StatingPassage

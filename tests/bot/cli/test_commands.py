@@ -28,7 +28,10 @@ COMMANDS = set(get_command(app).commands)  # type: ignore[attr-defined]
 TIMEOUT = 60
 FERRY = "# Ferry\n\nThe ferry Gudgeon leaves at noon.\n"
 QUESTION = "When does the Gudgeon leave?"
-HEAVY = ("litellm", "lancedb", "kuzu", "onnxruntime", "kreuzberg", "pydantic", "numpy", "prompt_toolkit", "aiosqlite")
+HEAVY = (
+    *("litellm", "lancedb", "kuzu", "onnxruntime", "kreuzberg", "pydantic", "numpy", "prompt_toolkit", "aiosqlite"),
+    "structlog",
+)
 LIGHT_HELP = f"""
 import sys
 from typer.testing import CliRunner

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.markdown import EXCERPT_LENGTH, build_excerpt, lines_citing, truncate_line
+from bot.text.excerpts import EXCERPT_LENGTH, build_excerpt, lines_citing, truncate_line
 
 TEXT = "PERMITS IN FORCE\nPermit 11-A is held by Casimir. Permit 17-B is held by Odile.\nPermit 20-C is free."
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DiskFull
-from engine.storage.disk import Disk, DiskReserve
+from engine.storage.disk import Disk
+from engine.storage.disk_reserve import DiskReserve
 
 MIB = 1 << 20
 SIZE = 8 * MIB

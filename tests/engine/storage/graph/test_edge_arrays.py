@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.storage.graph.base import select_heaviest
+from engine.storage.graph.edge_arrays import select_heaviest
 
 EDGES = st.lists(st.tuples(st.integers(0, 2**62), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.5])), unique_by=lambda e: e[0])
 
