@@ -1,4 +1,4 @@
-"""Parse office formats through kreuzberg: Word, old PowerPoint, unusual Outlook e-mail."""
+"""Parse office formats through kreuzberg: Word, unusual Outlook e-mail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.old_office.documents import build_beside, read_texts
-from engine.parsers.formats.old_office.slides import read_beside
 from engine.parsers.formats.openxml.part_names import (
     DOCUMENT,
     hide_references,
@@ -46,7 +45,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     texts = read_texts(data) if "word" in mime else {}
     blocks = [Block(text, at, at) for at, text in enumerate(texts.get("", ()), 1)] or build_blocks(result)
     passages = passages_by_section(blocks, "paragraph")
-    beside = build_beside(texts, len(passages)) or read_beside(data, len(passages))
+    beside = build_beside(texts, len(passages))
     return ParsedFile(name, (*passages, *beside), saved_at=modified_time(result.metadata))
 
 
