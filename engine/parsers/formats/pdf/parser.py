@@ -21,6 +21,8 @@ from engine.text.cleanup import clean_lines, clean_multiline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pypdfium2 import PdfDocument
+
     from engine.parsers.formats.pdf.reader import PdfObjects
 
 # FPDF_ERR_PASSWORD of PDFium's public header.
@@ -143,11 +145,18 @@ def _extract_with_pdfium(data: bytes, min_pages: int = 1) -> list[str]:
             raise EncryptedFile("The PDF is locked with a password.") from error
         raise CorruptFile("The PDF is damaged or incomplete.") from error
     try:
-        return [page.get_textpage().get_text_bounded() for page in document] if len(document) >= min_pages else []
-    except pypdfium2.PdfiumError as error:
-        raise CorruptFile("A page of the PDF is damaged.") from error
+        return [_extract_page(document, at) for at in range(len(document))] if len(document) >= min_pages else []
     finally:
         document.close()
+
+
+def _extract_page(document: PdfDocument, at: int) -> str:
+    """The text of a page; none of one that is damaged, which is named with its objects."""
+    import pypdfium2  # noqa: PLC0415  - loads slowly
+
+    with suppress(pypdfium2.PdfiumError):
+        return str(document[at].get_textpage().get_text_bounded())
+    return ""
 
 
 def dehyphenate(text: str) -> str:
