@@ -36,8 +36,8 @@ _BLOCK_TAGS = frozenset(
 )
 _LIST_MARKER = re.compile(r"\A\s*+(?:-|-?\w{1,20}+\.)\s*+\Z")
 _NUMBER = re.compile(r"-?\d{1,6}")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"))
-_ROMAN += ((9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_ROMAN_SIGNS = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix"}
+_ROMAN_SIGNS |= {5: "v", 4: "iv", 1: "i"}
 _MAX_ROMAN, _LETTERS = 3999, 26
 _BLANKS = re.compile(r"\s+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
@@ -173,7 +173,7 @@ def _format_number(number: int, kind: str) -> str:
     """A number as a list shows it: in figures, letters ("a", "A") or Roman ones ("i", "I")."""
     if kind in {"i", "I"} and 0 < number <= _MAX_ROMAN:
         text = ""
-        for value, letters in _ROMAN:
+        for value, letters in _ROMAN_SIGNS.items():
             text += letters * (number // value)
             number %= value
     elif kind in {"a", "A"} and number > 0:
