@@ -39,7 +39,7 @@ class SlideText(NamedTuple):
 
 @dataclass(slots=True)
 class ShapeReader:
-    """Reads the shapes of one slide: `outline` are its texts that stand elsewhere, `used` those that a shape shows."""
+    """Reads the shapes of one slide: `outline` are its texts that stand elsewhere, to which shapes refer."""
 
     outline: list[SlideText] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
