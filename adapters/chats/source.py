@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from bot.platform.export_readers import ExportOptions
 
 WORKSPACE = "chats"  # in place of the workspace, which these exports do not have
-BREAK, TAG = re.compile(r"<(?:br|/p|/div|/li|/tr)\b[^>]{0,200}>", re.IGNORECASE), re.compile(r"<[^<>]{0,2000}>")
+TAG = re.compile(r"(<[^<>]{0,2000}>)")
+BREAK, CELL = (
+    re.compile(r"<(?:br|/p|/div|/li|/tr|/?(?:ul|ol|table))\b", re.IGNORECASE),
+    re.compile(r"<(/?)t[dh]\b", re.IGNORECASE),
+)
+BAR = " | "  # between the cells of a row
 NOT_EXPORTED = "files that the export does not contain"
 UNREADABLE = "messages that cannot be read"
 NOTICES = "notices, such as who joined a chat"
@@ -138,5 +143,14 @@ class ExportedChats:
 
 def plain_text_of(html: str) -> str:
     """The words of a message in HTML."""
-    lines = unescape(TAG.sub("", BREAK.sub("\n", html))).replace("\u00a0", " ").split("\n")
-    return "\n".join(line.strip() for line in lines if line.strip())
+    pieces, is_cell = list[str](), False
+    for piece in TAG.split(html):
+        if not TAG.fullmatch(piece):
+            pieces.append("" if piece.isspace() and pieces[-1:] == [BAR] else piece)
+        elif cell := CELL.match(piece):
+            is_cell = not cell[1]
+            pieces.append("" if is_cell else BAR)
+        elif BREAK.match(piece):
+            pieces.append(" " if is_cell else "\n")
+    lines = (line.strip().removesuffix(BAR.rstrip()) for line in unescape("".join(pieces)).split("\n"))
+    return "\n".join(clean_single_line(line) for line in lines if line.strip())

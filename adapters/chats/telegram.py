@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ChatLine, ExportedChats
 from adapters.chats.telegram_pages import page_number, read_pages, read_title
 from adapters.common.export_folder import open_folder, read_bytes, read_lines
-from adapters.common.json_fields import get_row, get_rows, get_text, iterate_rows, join_lines
+from adapters.common.json_fields import MAX_DEPTH, get_row, get_rows, get_text, iterate_rows, join_lines
 from engine.errors import CorruptFile
 
 if TYPE_CHECKING:
@@ -109,8 +109,9 @@ def _read_rows(source: ExportedChats, rows: Iterable[Any], title: str, folder: s
 
 def _parse(row: Mapping[str, Any], folder: str) -> ChatLine:
     """A message. Raises ValueError."""
-    texts = [_join_text(row.get("text")).strip("\n"), _render_poll(get_row(row, "poll"))]
-    text = join_lines([*texts, _render_list(get_row(row, "todo_list")), _render_place(row)])
+    texts = [_join_text(row.get("text")).strip("\n"), *_list_words(row.get("rich_message"))]
+    texts += [_render_poll(get_row(row, "poll")), _render_list(get_row(row, "todo_list")), _render_place(row)]
+    text = join_lines([*texts, *_list_offers(row), *_list_buttons(row)])
     origin = get_text(row, "forwarded_from")
     paths = [get_text(row, key) for key in ("file", "photo")]
     quoted = "\n".join(f"> {line}" for line in text.split("\n"))
@@ -164,6 +165,39 @@ def _render_list(tasks: Mapping[str, Any]) -> str:
     """A checklist."""
     items = [f"- {_text_of(row.get('text'))}" for row in get_rows(tasks, "answers")]
     return join_lines([f"List: {_text_of(tasks.get('title'))}", *items]) if tasks else ""
+
+
+def _list_offers(row: Mapping[str, Any]) -> Iterator[str]:
+    """The words of a game, an invoice and a prize."""
+    yield from (get_text(row, key) for key in ("game_title", "game_description", "game_link"))
+    written = row.get("invoice_information")  # Telegram writes this object as a text
+    try:
+        invoice = json.loads(written) if isinstance(written, str) else written
+    except (ValueError, RecursionError):
+        invoice = None
+    if isinstance(invoice, dict):
+        yield from (get_text(invoice, key) for key in ("title", "description"))
+    yield from (get_text(get_row(row, key), "additional_prize") for key in ("giveaway_information", "giveaway_results"))
+
+
+def _list_buttons(row: Mapping[str, Any]) -> Iterator[str]:
+    """The buttons that lead somewhere; others are controls."""
+    found = row.get("inline_bot_buttons")
+    for line in found if isinstance(found, list) else ():
+        for button in line if isinstance(line, list) else ():
+            if isinstance(button, dict) and get_text(button, "data").startswith(("http://", "https://")):
+                yield f"{get_text(button, 'text')} ({get_text(button, 'data')})"
+
+
+def _list_words(found: object, depth: int = 0) -> Iterator[str]:
+    """The texts of a message with a structure of its own, one a line."""
+    if isinstance(found, dict) and depth < MAX_DEPTH:
+        text = _join_text(found.get("text"))
+        yield text
+        inner = (value for key, value in found.items() if key != "text" or not text)
+        yield from (word for value in inner for word in _list_words(value, depth + 1))
+    elif isinstance(found, list) and depth < MAX_DEPTH:
+        yield from (word for value in found for word in _list_words(value, depth + 1))
 
 
 def _text_of(found: object) -> str:

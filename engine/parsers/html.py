@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
@@ -22,6 +23,9 @@ from engine.parsers.passages import (
 from engine.parsers.sandbox.nesting import MAX_INDENTED_LEVELS
 from engine.text.cleanup import clean_lines, clean_single_line
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _SCRIPT_TAGS = frozenset({"script", "style"})
 # Elements whose text is skipped.
 _SKIPPED_TAGS = _SCRIPT_TAGS | {"template", "noscript", "svg", "nav", "iframe", "select", "button", "object"}
@@ -30,7 +34,11 @@ _BLOCK_TAGS = frozenset(
     | {"fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "li", "main", "ol", "p", "pre"}
     | {"section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"}
 )
-_LIST_MARKER = re.compile(r"\A\s*+(?:-|\d++\.)\s*+\Z")
+_LIST_MARKER = re.compile(r"\A\s*+(?:-|-?\w{1,20}+\.)\s*+\Z")
+_NUMBER = re.compile(r"-?\d{1,6}")
+_ROMAN_SIGNS = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix"}
+_ROMAN_SIGNS |= {5: "v", 4: "iv", 1: "i"}
+_MAX_ROMAN, _LETTERS = 3999, 26
 _BLANKS = re.compile(r"\s+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 # Meta names of the date of last change or publication, best first.
@@ -130,6 +138,54 @@ def flatten_block(block: Block) -> str:
     return "; ".join(row.replace(" | ", ", ") for row in rows)
 
 
+@dataclass(slots=True)
+class _OpenList:
+    """A list that has not ended. `number`: that of its next item, None if its items have none."""
+
+    number: int | None
+    kind: str = "1"
+    step: int = 1
+
+    def next_marker(self, item: Mapping[str, str | None]) -> str:
+        """What stands before an item, which may state its number."""
+        if self.number is None:
+            return "- "
+        number = _read_number(item.get("value"), self.number)
+        self.number = number + self.step
+        return f"{_format_number(number, item.get('type') or self.kind)}. "
+
+
+def _open_list(tag: str, attributes: Mapping[str, str | None]) -> _OpenList:
+    """A list; one that counts down from its unknown number of items has no numbers."""
+    is_reversed = "reversed" in attributes
+    if tag == "ul" or (is_reversed and not attributes.get("start")):
+        return _OpenList(None)
+    number = _read_number(attributes.get("start"), 1)
+    return _OpenList(number, attributes.get("type") or "1", -1 if is_reversed else 1)
+
+
+def _read_number(value: str | None, default: int) -> int:
+    text = (value or "").strip()
+    return int(text) if text.isascii() and _NUMBER.fullmatch(text) else default
+
+
+def _format_number(number: int, kind: str) -> str:
+    """A number as a list shows it: in figures, letters ("a", "A") or Roman ones ("i", "I")."""
+    if kind in {"i", "I"} and 0 < number <= _MAX_ROMAN:
+        text = ""
+        for value, letters in _ROMAN_SIGNS.items():
+            text += letters * (number // value)
+            number %= value
+    elif kind in {"a", "A"} and number > 0:
+        text = ""
+        while number:
+            number, place = divmod(number - 1, _LETTERS)
+            text = chr(ord("a") + place) + text
+    else:
+        return str(number)
+    return text.upper() if kind.isupper() else text
+
+
 class _HtmlBlockBuilder(HTMLParser):
     """Builds blocks in one pass over the tags; text is collected until the next block begins."""
 
@@ -143,7 +199,7 @@ class _HtmlBlockBuilder(HTMLParser):
         self._block_type: BlockType = "text"
         self._level = 0
         self._open_skipped: list[str] = []
-        self._lists: list[int | None] = []
+        self._lists: list[_OpenList] = []
         self._tables: list[_OpenTable] = []
         self._deeper_tables = 0  # that are open within the deepest one of these
         self._link = ("", 0)
@@ -211,9 +267,9 @@ class _HtmlBlockBuilder(HTMLParser):
         elif tag == "pre":
             self._block_type = "code"
         elif tag in {"ul", "ol"}:
-            self._lists.append(None if tag == "ul" else 0)
+            self._lists.append(_open_list(tag, dict(attributes)))
         elif tag == "li":
-            self._block_type, self._text = "item", self._text + self._list_marker()
+            self._block_type, self._text = "item", self._text + self._list_marker(dict(attributes))
         elif tag == "table":
             self._start_table()
         elif tag in {"td", "th", "tr"} and self._tables and not self._deeper_tables:
@@ -278,12 +334,8 @@ class _HtmlBlockBuilder(HTMLParser):
         indent = "  " * min(len(self._lists) - 1, MAX_INDENTED_LEVELS) if self._block_type == "item" else ""
         self._add_block(indent + cleaned.strip("\n"), self._block_type)
 
-    def _list_marker(self) -> str:
-        number = self._lists[-1] if self._lists else None
-        if number is None:
-            return "- "
-        self._lists[-1] = number + 1
-        return f"{number + 1}. "
+    def _list_marker(self, attributes: Mapping[str, str | None]) -> str:
+        return self._lists[-1].next_marker(attributes) if self._lists else "- "
 
     def _close_link(self) -> None:
         address, start = self._link

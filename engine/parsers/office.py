@@ -1,4 +1,4 @@
-"""Parse office formats through kreuzberg: Word, old PowerPoint, unusual Outlook e-mail."""
+"""Parse office formats through kreuzberg: Word, unusual Outlook e-mail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from engine.models import Omission
 from engine.parsers.base import DAMAGED, ParsedFile
 from engine.parsers.dates import first_stated, parse_date
 from engine.parsers.formats.old_office.documents import build_beside, read_texts
-from engine.parsers.formats.old_office.slides import read_beside
+from engine.parsers.formats.old_office.objects import read_embedded
+from engine.parsers.formats.old_office.streams import read_saved_time
 from engine.parsers.formats.openxml.part_names import (
     DOCUMENT,
     hide_references,
@@ -42,12 +43,16 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
 
     Raises EncryptedFile or CorruptFile.
     """
-    result = extract_document(data, mime)
-    texts = read_texts(data) if "word" in mime else {}
-    blocks = [Block(text, at, at) for at, text in enumerate(texts.get("", ()), 1)] or build_blocks(result)
+    texts = read_texts(data)
+    if texts.get(""):
+        blocks, saved = [Block(text, at, at) for at, text in enumerate(texts[""], 1)], read_saved_time(data)
+    else:
+        result = extract_document(data, mime)
+        blocks, saved = build_blocks(result), modified_time(result.metadata)
     passages = passages_by_section(blocks, "paragraph")
-    beside = build_beside(texts, len(passages)) or read_beside(data, len(passages))
-    return ParsedFile(name, (*passages, *beside), saved_at=modified_time(result.metadata))
+    files, unread = read_embedded(data)
+    beside = build_beside(texts, len(passages))
+    return ParsedFile(name, (*passages, *beside), saved_at=saved, attachments=files, omissions=unread)
 
 
 def parse_mail(name: str, data: bytes, mime: str) -> ParsedFile:

@@ -138,7 +138,13 @@ PARSERS: dict[str, FileFormat] = {
         container="zip",
         zip_folder="ppt/",
     ),
-    "ppt": FileFormat("PowerPoint", _OFFICE, ("ppt", "pps", "pot"), "application/vnd.ms-powerpoint", container="ole"),
+    "ppt": FileFormat(
+        "PowerPoint",
+        _FORMATS + "old_office.slides:parse",
+        ("ppt", "pps", "pot"),
+        "application/vnd.ms-powerpoint",
+        container="ole",
+    ),
     "odt": FileFormat("OpenDocument", _ODT, ("odt", "ott", "odm", "oth"), _OPENDOCUMENT + "text", container="zip"),
     "ods": FileFormat("OpenDocument", _SHEETS, ("ods", "ots"), _OPENDOCUMENT + "spreadsheet", container="zip"),
     "odp": FileFormat(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ID = re.compile(r"[A-Z0-9]{1,40}")
 MRKDWN, CONTROLS = "mrkdwn", frozenset({"actions", "context_actions", "divider", "file"})
 PICTURE = "image"
+VALUES = ("initial_value", "initial_date", "initial_time")  # of a field that is filled in
 TOKEN_OR_BAR = re.compile(r"<[^<>]*>|\|")
 URL_CHARACTERS = str.maketrans({"<": "%3C", ">": "%3E", "|": "%7C", " ": "%20", "\n": ""})
 # Where blocks that are not known have their words, in the order in which Slack shows them.
@@ -94,7 +95,8 @@ def _render_text(found: object) -> str:
 
 def _render_section(block: Row, _depth: int) -> str:
     fields = (_render_text(row) for row in get_rows(block, "fields"))
-    return join_lines([_render_text(block.get("text")), *fields, _render_button(get_row(block, "accessory"))])
+    accessory = get_row(block, "accessory")
+    return join_lines([_render_text(block.get("text")), *fields, _render_button(accessory), _render_chosen(accessory)])
 
 
 def _render_context(block: Row, _depth: int) -> str:
@@ -115,8 +117,16 @@ def _render_video(block: Row, _depth: int) -> str:
 
 
 def _render_input(block: Row, _depth: int) -> str:
-    value = get_text(get_row(block, "element"), "initial_value")
-    return join_lines([_render_text(block.get("label")), escape(value), _render_text(block.get("hint"))])
+    chosen = _render_chosen(get_row(block, "element"))
+    return join_lines([_render_text(block.get("label")), chosen, _render_text(block.get("hint"))])
+
+
+def _render_chosen(element: Row) -> str:
+    """What a field is filled with, or which of its options are chosen."""
+    options = [get_row(element, "initial_option"), *get_rows(element, "initial_options")]
+    filled = escape(get_text(element, *VALUES))
+    rich = get_row(element, "initial_value")
+    return join_lines([filled, render_block(rich) if rich else "", *(_render_text(row.get("text")) for row in options)])
 
 
 def _render_table(block: Row, depth: int) -> str:

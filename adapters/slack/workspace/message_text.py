@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.common.json_fields import cut_text, get_row, get_rows, get_text, join_lines
+from adapters.common.json_fields import MAX_DEPTH, cut_text, get_row, get_rows, get_text, join_lines
 from adapters.slack.workspace.blocks import link, mention, quote, render_blocks
 from adapters.slack.workspace.markup import escape
 
@@ -120,16 +120,25 @@ def _render_field(field: Row) -> str:
     return f"{title}: {value}" if title and value else title or value
 
 
-def _render_forwarded(attachment: Row) -> str:
-    """A message of somebody else, under a line that says whose it is, and from where and when."""
-    blocks = [get_row(row, "message").get("blocks") for row in get_rows(attachment, "message_blocks")]
-    rendered = join_lines(map(render_blocks, blocks))
+def _render_forwarded(attachment: Row, depth: int = 0) -> str:
+    """A message of somebody else, under a line that says whose it is, and from where and when.
+
+    What it has attached follows, such as a message that its author forwarded.
+    """
+    messages = [get_row(row, "message") for row in get_rows(attachment, "message_blocks")]
+    rendered = join_lines(render_blocks(message.get("blocks")) for message in messages)
     text = get_text(attachment, "text")
     said, shown = _count_words(text), _count_words(rendered)
     if text and shown - said:
         text = rendered if not said - shown else join_lines([text, rendered])
     fields = map(_render_field, get_rows(attachment, "fields"))
-    body = join_lines([text or rendered, *fields, *_name_files(attachment, all_of_them=True)])
+    within = [row for each in (attachment, *messages) for row in get_rows(each, "attachments")]
+    attached = [
+        _render_forwarded(row, depth + 1) if is_forwarded(row, text) else _render_attachment(row)
+        for row in within
+        if depth < MAX_DEPTH
+    ]
+    body = join_lines([text or rendered, *fields, *attached, *_name_files(attachment, all_of_them=True)])
     body = body or get_text(attachment, "fallback")
     return join_lines([f"{_attribute(attachment)}:", quote(_hide_channels(body))]) if body else ""
 

@@ -57,12 +57,14 @@ def is_locked(data: bytes) -> bool:
 
 
 def is_from_before_1997(data: bytes) -> bool:
-    """Whether the file is of Word 6, Word 95 or PowerPoint 4, whose formats are others than those of 1997."""
+    """Whether the file is of Word 6 or 95, or PowerPoint 4 or 95, whose formats are others than those of 1997."""
     try:
         with olefile.OleFileIO(BytesIO(data)) as ole:
             if ole.exists("WordDocument"):
                 return struct.unpack_from("<H", ole.openstream("WordDocument").read(2))[0] in _WORD_MARKS
-            return bool(ole.exists("PP40") and not ole.exists("PowerPoint Document"))
+            if ole.exists("PowerPoint Document"):  # one that both can open has a second form
+                return bool(ole.exists("Text_Content") and not ole.exists("PP97_DUALSTORAGE"))
+            return bool(ole.exists("PP40"))
     except (OSError, ValueError, IndexError, struct.error):
         return False
 

@@ -13,6 +13,7 @@ from python_calamine import CalamineError, CalamineWorkbook, PasswordError, Work
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Omission, Passage
 from engine.parsers.base import DAMAGED, EmbeddedPicture, stream_passages
+from engine.parsers.formats.old_office.objects import read_embedded
 from engine.parsers.formats.old_office.sheets import OldWorkbook
 from engine.parsers.formats.opendocument.sheets import SheetReader
 from engine.parsers.formats.opendocument.text import check_encryption, read_part
@@ -58,8 +59,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         return _parse_binary(name, data, names)
     data = with_usual_names(data) if "openxml" in mime else data
     parts = WorkbookParts(data) if "openxml" in mime else None
-    files = tuple(parts.list_files()) if parts else ()
-    unread = tuple(parts.parts.omissions) if parts else ()
+    files, unread = (tuple(parts.list_files()), tuple(parts.parts.omissions)) if parts else read_embedded(data)
     parsed = stream_passages(name, number_passages(_workbook_passages(data, parts or OldWorkbook(data))))
     pictures = parts.list_pictures() if parts else ()
     return replace(parsed, attachments=files, omissions=(*unread, *parsed.omissions), embedded=pictures)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.chats import teams, telegram, whatsapp
-from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats
+from adapters.chats.source import NOT_EXPORTED, NOTICES, UNREADABLE, ExportedChats, plain_text_of
 from adapters.chats.whatsapp_heads import find_order
 from adapters.common.json_fields import MAX_ITEMS
 from bot.platform.export_readers import ExportOptions
@@ -183,6 +183,43 @@ def test_a_checklist_of_telegram_has_its_tasks(tmp_path: Path) -> None:
     row = {"id": 1, "type": "message", "date": "2026-03-02T09:05:00", "from": "Ada", "text": "", "todo_list": tasks}
     [found] = read(open_at(telegram, tmp_path, {"result.json": {**ROOF, "messages": [row]}}))
     assert found.text == "List: Roof\n- Buy zinc"
+
+
+def test_games_invoices_prizes_buttons_and_structured_texts_of_telegram_are_read(tmp_path: Path) -> None:
+    buttons = [[{"type": "url", "text": "Rota", "data": "https://r.example"}, {"type": "callback", "text": "No"}]]
+    structure = {
+        "blocks": [{"type": "heading", "text": "Tides"}, {"type": "list", "items": [{"text": ["low ", "six"]}]}]
+    }
+    bodies: list[dict[str, object]] = [
+        {"game_title": "Bridge", "game_description": "cards tonight"},
+        {"invoice_information": '{"title": "Dues", "description": "for spring", "amount": 5}'},
+        {"invoice_information": "{"},
+        {"giveaway_information": {"quantity": 1, "additional_prize": "a lamp"}},
+        {"text": "See", "inline_bot_buttons": buttons},
+        {"rich_message": structure},
+    ]
+    rows = [
+        {"id": number, "type": "message", "date": "2026-03-02T09:05:00", "from": "Ada", "text": "", **body}
+        for number, body in enumerate(bodies)
+    ]
+    found = [each.text for each in read(open_at(telegram, tmp_path, {"result.json": {**ROOF, "messages": rows}}))]
+    shown = ["Bridge\ncards tonight", "Dues\nfor spring", "", "a lamp", "See\nRota (https://r.example)"]
+    assert found == [*shown, "Tides\nlow six"]
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        (
+            "<p>See</p><table><tr><td>Part</td><td><p>Pin 9</p></td></tr><tr><th>Fee</th>\n<th>2</th></tr></table>end",
+            "See\nPart | Pin 9\nFee | 2\nend",
+        ),
+        ("<table><tr><td></td><td>x<br>y</td></tr></table>", "| x y"),
+        ("a&nbsp;&lt;b<ul><li>one</li><li>two</li></ul>", "a <b\none\ntwo"),
+    ],
+)
+def test_cells_of_a_table_in_html_stay_apart(html: str, text: str) -> None:
+    assert plain_text_of(html) == text
 
 
 async def test_pages_of_telegram_are_chats(tmp_path: Path) -> None:

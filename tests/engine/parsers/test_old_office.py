@@ -10,7 +10,6 @@ from engine.parsers.base import ParserLimits
 from engine.parsers.detection import detect_format
 from engine.parsers.formats.old_office.documents import read_texts
 from engine.parsers.formats.old_office.sheets import OldWorkbook
-from engine.parsers.formats.old_office.slides import read_beside
 
 SECTOR, NONE = 512, 0xFFFFFFFF
 END, FAT = 0xFFFFFFFE, 0xFFFFFFFD
@@ -41,13 +40,18 @@ def compound_file(name: str, stream: bytes, others: Mapping[str, bytes] | None =
 
 
 @pytest.mark.parametrize(
-    ("file", "stream", "content"),
-    [("a.doc", "WordDocument", b"\xdc\xa5\x65\x00"), ("a.ppt", "PP40", b"Slides")],
-    ids=["Word 6", "PowerPoint 4"],
+    ("file", "streams"),
+    [
+        ("a.doc", {"WordDocument": b"\xdc\xa5\x65\x00"}),
+        ("a.ppt", {"PP40": b"Slides"}),
+        ("a.ppt", {"PowerPoint Document": b"\x03\0\0\0", "Text_Content": b"Slides"}),
+    ],
+    ids=["Word 6", "PowerPoint 4", "PowerPoint 95"],
 )
-def test_a_file_of_before_1997_is_not_called_damaged(file: str, stream: str, content: bytes) -> None:
+def test_a_file_of_before_1997_is_not_called_damaged(file: str, streams: dict[str, bytes]) -> None:
+    (name, content), *others = streams.items()
     with pytest.raises(UnsupportedFormat, match="old Office format") as caught:
-        detect_format(file, compound_file(stream, content), ParserLimits())
+        detect_format(file, compound_file(name, content, dict(others)), ParserLimits())
     assert caught.value.hint
 
 
@@ -140,18 +144,3 @@ def test_the_formats_notes_and_texts_of_an_old_workbook_are_read() -> None:
         ("sheet Toll, drawing", "In a box"),
     ]
     assert workbook.formats_of("Other") == {}
-
-
-def slide_record(sign: bytes, *texts: str) -> bytes:
-    rows = [struct.pack("<HHI", n << 4, 0x0FBA, 2 * len(t)) + t.encode("utf-16-le") for n, t in enumerate(texts)]
-    return sign + struct.pack("<I", sum(map(len, rows))) + b"".join(rows)
-
-
-def test_the_comments_headers_and_footers_of_old_slides_are_read() -> None:
-    comment = slide_record(b"\x0f\x00\xe0\x2e", "Ines", "Why?")
-    footer, notes = (slide_record(bytes([kind, 0, 0xD9, 0x0F]), "", "", "Harbour board") for kind in (0x3F, 0x4F))
-    found = read_beside(compound_file("PowerPoint Document", b"\0" * 8 + comment + footer + notes), 3)
-    assert [(passage.label, passage.text, passage.position) for passage in found] == [
-        ("headers and footers", "Harbour board", 3),
-        ("comments", "Comment by Ines: Why?", 4),
-    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.models import Omission
 from engine.parsers.base import NO_OCR
 from engine.parsers.formats.pdf.parser import parse
@@ -50,6 +52,18 @@ def test_values_of_forms_and_notes_are_passages_of_their_page() -> None:
         ("p. 1, note", "Valid until May"),
     ]
     assert len({passage.key for passage in parsed.passages}) == 3
+
+
+@pytest.mark.parametrize("fields", [b"", b"/AcroForm << /Fields [] >>"])
+def test_values_of_fields_that_no_form_lists_are_read(fields: bytes) -> None:
+    whole = form_pdf()
+    listed = b"/AcroForm << /Fields [5 0 R 6 0 R 7 0 R] >>"
+    assert listed in whole
+    parsed = parse("form.pdf", whole.replace(listed, fields.ljust(len(listed))), "application/pdf")
+    assert (parsed.passages[0].label, parsed.passages[0].text) == (
+        "p. 1, form",
+        "Name of the ship: Gull\ninsured: yes",
+    )
 
 
 def test_attached_files_are_attachments() -> None:

@@ -15,6 +15,8 @@ from engine.parsers.base import ABSENT, DAMAGED, Attachment
 from engine.text.cleanup import clean_single_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engine.parsers.formats.openxml.parts import PartReader, PartRelation
 
 NO_DOCUMENT = "it is an object of another program"
@@ -22,6 +24,8 @@ _FILM = "it is a sound or a film"
 _FILES = frozenset({"package", "oleObject"})
 _MEDIA = frozenset({"media", "audio", "video"})
 _OLE = b"\xd0\xcf\x11\xe0"
+_NATIVE = "\x01Ole10Native"
+_WRAPPERS = (_NATIVE, "CONTENTS", "Package")
 
 
 def embedded_files(parts: PartReader, relations: list[PartRelation], place: str) -> list[Attachment]:
@@ -56,14 +60,16 @@ def unpack_object(name: str, data: bytes) -> Attachment | None:
             streams = {path[0]: path for path in ole.listdir() if len(path) == 1}
             if kind := find_kind(streams):
                 return Attachment(f"{name.rpartition('.')[0]}.{kind}", data)
-            if "\x01Ole10Native" in streams:
-                return _unpack_native(name, ole.openstream("\x01Ole10Native").read())
-            for stream in ("CONTENTS", "Package"):
-                if stream in streams:
-                    return _unpack_contents(name, ole.openstream(stream).read())
+            return unpack_streams(name, {text: ole.openstream(text).read() for text in _WRAPPERS if text in streams})
     except (OSError, ValueError, IndexError, struct.error):
         return None
-    return None
+
+
+def unpack_streams(name: str, streams: Mapping[str, bytes]) -> Attachment | None:
+    """The file that another program packed into one of the streams of an object. Raises struct.error."""
+    if _NATIVE in streams:
+        return _unpack_native(name, streams[_NATIVE])
+    return next((_unpack_contents(name, streams[text]) for text in _WRAPPERS if text in streams), None)
 
 
 def _unpack_native(name: str, data: bytes) -> Attachment | None:

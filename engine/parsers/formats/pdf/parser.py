@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile, stream_passages
+from engine.parsers.formats.pdf.ligatures import order_ligatures
 from engine.parsers.formats.pdf.reader import is_stamp, read_objects
 from engine.parsers.office import extract_document, modified_time
 from engine.parsers.passages import Block, group_blocks, join_blocks, split_block
@@ -19,6 +20,8 @@ from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pypdfium2 import PdfDocument
 
     from engine.parsers.formats.pdf.reader import PdfObjects
 
@@ -54,7 +57,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     if long_pages and not is_garbled("\n".join(islice(filter(str.strip, long_pages), _SAMPLE_PAGES))):
         objects = read_objects(data)
         unread = _list_unread(dict(enumerate(long_pages, 1)), objects)
-        parsed = stream_passages(name, _build_passages(long_pages, objects))
+        parsed = stream_passages(name, _build_passages(order_ligatures(data, long_pages), objects))
         return _with_objects(replace(parsed, unread_pages=unread), objects)
     try:
         result = extract_document(data, mime, pages=True)
@@ -63,7 +66,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         pages, saved = [], None
     if not any(page.strip() for page in pages):
         pages = _extract_with_pdfium(data)
-    objects = read_objects(data)
+    pages, objects = order_ligatures(data, pages), read_objects(data)
     texts = {number: "\n".join(page_texts(page)) for number, page in enumerate(pages, 1)}
     if is_garbled("\n".join(texts.values())):
         parsed = ParsedFile(name, tuple(_build_passages([""] * len(pages), objects)), unread_pages=tuple(texts))
@@ -142,11 +145,18 @@ def _extract_with_pdfium(data: bytes, min_pages: int = 1) -> list[str]:
             raise EncryptedFile("The PDF is locked with a password.") from error
         raise CorruptFile("The PDF is damaged or incomplete.") from error
     try:
-        return [page.get_textpage().get_text_bounded() for page in document] if len(document) >= min_pages else []
-    except pypdfium2.PdfiumError as error:
-        raise CorruptFile("A page of the PDF is damaged.") from error
+        return [_extract_page(document, at) for at in range(len(document))] if len(document) >= min_pages else []
     finally:
         document.close()
+
+
+def _extract_page(document: PdfDocument, at: int) -> str:
+    """The text of a page; none of one that is damaged, which is named with its objects."""
+    import pypdfium2  # noqa: PLC0415  - loads slowly
+
+    with suppress(pypdfium2.PdfiumError):
+        return str(document[at].get_textpage().get_text_bounded())
+    return ""
 
 
 def dehyphenate(text: str) -> str:

@@ -25,7 +25,8 @@ _FILE, _WIDGET, _SIGNATURE = 17, 20, 7
 _CHECK_BOX, _RADIO = 2, 3
 _CHOICES = frozenset({4, 5})
 _FIELD_KINDS = frozenset({_CHECK_BOX, _RADIO, *_CHOICES, 6})
-_ON = frozenset({"yes", "on", "1", "true", ""})
+_ON, _OFF = frozenset({"yes", "on", "1", "true", ""}), frozenset({"off", ""})
+_BUTTON = "Btn"  # a field that is checked or not
 _MAX_ANNOTATIONS, _MAX_ATTACHMENTS = 20_000, 200
 _MANY_LINES = 30
 _TAG = re.compile(r"<[^<>]*>")
@@ -97,8 +98,10 @@ def _read_page(page: PdfPage, number: int, form: Any, found: PdfObjects) -> list
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         if kind == _WIDGET and form and pdfium.FPDFAnnot_GetFormFieldType(form, annotation) == _SIGNATURE:
             frames += _frame_of(annotation)
-        elif kind == _WIDGET and form:
-            values += [line] if (line := _field_line(form, annotation)) and line not in values else []
+        elif kind == _WIDGET:
+            is_known = form and pdfium.FPDFAnnot_GetFormFieldType(form, annotation) > 0
+            line = _field_line(form, annotation) if is_known else _lone_line(annotation)
+            values += [line] if line and line not in values else []
         elif kind in _NOTES and (note := _read_note(annotation)):
             author = clean_single_line(_annotation_text(annotation, b"T"))
             found.texts.setdefault(number, []).append((f"note by {author}" if author else "note", note))
@@ -158,6 +161,16 @@ def _field_line(form: Any, annotation: Any) -> str:
         value = value or clean_multiline(_read_text(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation))
     name = _read_text(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, annotation)
     name = clean_single_line(name or _read_text(pdfium.FPDFAnnot_GetFormFieldName, form, annotation))
+    return f"{name}: {value}" if name and value else value
+
+
+def _lone_line(annotation: Any) -> str:
+    """A field that is filled in, and that the form of the file does not list, such as on a page taken out of it."""
+    value = clean_multiline(_annotation_text(annotation, b"V"))
+    if _annotation_text(annotation, b"FT") == _BUTTON:
+        state = clean_single_line(_annotation_text(annotation, b"AS"))
+        value = "" if state.casefold() in _OFF else "yes" if state.casefold() in _ON else state
+    name = clean_single_line(_annotation_text(annotation, b"TU") or _annotation_text(annotation, b"T"))
     return f"{name}: {value}" if name and value else value
 
 

@@ -66,6 +66,34 @@ def test_a_forwarded_message_may_have_only_blocks_or_a_fallback() -> None:
     assert found.forwarded == "Forwarded message:\n> File “Plan”"
 
 
+def test_what_a_forwarded_message_had_attached_is_read_with_it() -> None:
+    inner = {"is_share": True, "author_name": "Eve", "text": "The weir is shut."}
+    app = {"title": "Gauge", "text": "4 ells"}
+    found = render(attachments=[{"is_share": True, "author_name": "Bo", "text": "See below", "attachments": [inner]}])
+    assert (
+        found.forwarded == "Forwarded message by Bo:\n> See below\n> Forwarded message by Eve:\n> > The weir is shut."
+    )
+    blocks = [{"message": {"blocks": [], "attachments": [app]}}]
+    found = render(attachments=[{"is_share": True, "author_name": "Bo", "message_blocks": blocks}])
+    assert found.forwarded == "Forwarded message by Bo:\n> Gauge\n> 4 ells"
+
+
+def test_fields_have_what_they_are_filled_with() -> None:
+    def option(text: str) -> dict[str, Any]:
+        return {"text": {"type": "plain_text", "text": text}, "value": "x"}
+
+    fields = [
+        {"type": "static_select", "initial_option": option("Stuck"), "options": [option("Stuck"), option("Shut")]},
+        {"type": "checkboxes", "initial_options": [option("Oiled")], "options": [option("Oiled"), option("Lit")]},
+        {"type": "datepicker", "initial_date": "2026-05-02"},
+        {"type": "rich_text_input", "initial_value": rich(words("Ask Mo"))},
+    ]
+    label = {"type": "plain_text", "text": "Gate"}
+    shown = [render(blocks=[{"type": "input", "label": label, "element": field}]).text for field in fields]
+    assert shown == ["Gate\nStuck", "Gate\nOiled", "Gate\n2026-05-02", "Gate\nAsk Mo"]
+    assert render(blocks=[{"type": "section", "text": label, "accessory": fields[0]}]).text == "Gate\nStuck"
+
+
 def test_a_message_behind_a_link_is_a_preview() -> None:
     link = {key: value for key, value in SHARED.items() if key != "is_share"}
     found = render(text=f"See <{SHARED['from_url']}>", attachments=[link])

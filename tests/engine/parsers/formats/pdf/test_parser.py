@@ -40,6 +40,13 @@ def test_the_fallback_reads_the_same_text() -> None:
     assert [page.strip() for page in _extract_with_pdfium(pdf([["One."], ["Two."]]))] == ["One.", "Two."]
 
 
+def test_a_page_that_cannot_be_loaded_costs_no_other() -> None:
+    data = pdf([["This is page 1."], ["This is page 2."]]).replace(b"4 0 R 6 0 R]", b"4 0 R 2 0 R]")
+    parsed = parse("a.pdf", data)
+    assert [passage.text for passage in parsed.passages] == ["This is page 1."]
+    assert [omission.part for omission in parsed.omissions] == ["p. 2"]
+
+
 FLOWED = [
     "The library of the town was founded by Ada and her Brother in the year of the flood, and it has stood there.",
     "A new paragraph begins here.",
