@@ -165,6 +165,11 @@ def parse_object(reply: str) -> Object | None:
     return data if isinstance(data, dict) else None
 
 
+def is_whole_object(reply: str) -> bool:
+    """Whether a reply holds a JSON object to its end, without repair."""
+    return _decode_json(reply)[1]
+
+
 def _decode_json(reply: str) -> tuple[object, bool]:
     """The first JSON value that may be an object, and whether it is valid without repair."""
     text = _strip_fence(reply)
