@@ -28,7 +28,7 @@ _CODE_UNIT = re.compile(r"[0-9a-fA-F]{4}")
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _CLOSING = frozenset("]}")
 _STRAY_QUOTE = re.compile(r"'(?=\")")
-_OBJECT = re.compile(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}[\"']\w")
+_OBJECT = re.compile(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}(?:[\"']\w|[A-Za-z_]{1,30}\s?:)")
 _STRAY_BRACKET = re.compile(r"[\]}](?=\s{0,40}[\"'])")
 
 

@@ -64,7 +64,7 @@ _FOREIGN_TAG = re.compile(
 _COMMAS = ";", ","
 _SEPARATORS = ("|", "\t", "###", "##", "::", "<SEP>", "<tab>", "\\t", "｜", "~", "¦", "‖", "@@", ";", ",")
 # Tuples and lists of Python or JSON, no calls and no indexes: ("entity", "Quay", "Location", "The quay is long.").
-_LITERAL_TEXT = r"""(?:"(?:[^"\\\n]|\\.){0,2000}+"|'(?:[^'\\\n]|\\.){0,2000}+')"""
+_LITERAL_TEXT = r"""(?:"(?:[^"\\\n]|\\.){0,2000}+"|'(?:[^'\\\n]|\\.){0,2000}+'|“[^”\n]{0,2000}+”)"""
 _LITERAL_ROW = re.compile(
     rf"(?<![\w\])])[(\[]\s{{0,40}}({_LITERAL_TEXT}(?:\s{{0,40}},\s{{0,40}}{_LITERAL_TEXT}){{2,5}})\s{{0,40}},?\s{{0,40}}[)\]]"
 )

@@ -156,6 +156,8 @@ entities = [⏎  ("Lamp Guild", "Organization", "Lamp Guild lights the quay."),�
 {"output": "entity<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay."}
 {'type': 'entity', 'name': 'Lamp Guild', 'entity_type': 'Organization', 'description': 'Lamp Guild lights the quay.'}
 ```⏎entities = [{'name': 'Lamp Guild', 'type': 'Organization', 'description': 'Lamp Guild lights the quay.'}]⏎```
+const entities = [{name: 'Lamp Guild', type: 'Organization', description: 'Lamp Guild lights the quay.'}];
+(“entity”, “Lamp Guild”, “Organization”, “Lamp Guild lights the quay.”)
 entity ~ Lamp Guild ~ Organization ~ Lamp Guild lights the quay.
 entity<❘#❘>Lamp Guild<❘#❘>Organization<❘#❘>Lamp Guild lights the quay.
 сущность<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay.
