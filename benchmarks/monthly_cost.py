@@ -27,6 +27,7 @@ MESSAGES = 5_000  # a day
 USE = MonthlyUse(MESSAGES, documents=300, questions=300)
 MODELS = ("gpt-4o-mini", "anthropic/claude-haiku-4-5")
 CHANNELS, HOURS, LINGER_SECONDS, CALL_TOKENS = 20, 10, 900.0, 1600
+OTHER_CALL_TOKENS = (800, 1200, 2400, 3200, 6400)
 TALKS, PEOPLE, START = 1_000, ("Ada", "Ben", "Eve", "Otto"), datetime(2026, 3, 2, 8, tzinfo=UTC)
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net", "mill", "oven", "sail", "barn")
 
@@ -58,15 +59,15 @@ def _simulate_talk(chance: random.Random, number: int) -> Iterator[ChatMessage]:
         moment += timedelta(seconds=chance.expovariate(1 / 60))
 
 
-def count_calls(conversations: Sequence[tuple[float, int]], longest: float) -> int:
-    """The calls of a day; `longest`: seconds that a conversation waits for others."""
+def count_calls(conversations: Sequence[tuple[float, int]], longest: float, call_tokens: int = CALL_TOKENS) -> int:
+    """The calls of a day; `longest`: seconds that a conversation waits for others, which share up to `call_tokens`."""
     calls, waiting, spaces, coming = 0, list[UnextractedChunk](), LingeringSpaces(longest), list(conversations)
     now = 0.0
     while coming or waiting:
         while coming and coming[0][0] <= now:
             tokens = coming.pop(0)[1]
             waiting.append(UnextractedChunk(len(coming), len(coming), "", "", 0, 1, tokens, "conversation"))
-        due = spaces.select_due(build_batches(waiting, CALL_TOKENS), now, lambda _: False)
+        due = spaces.select_due(build_batches(waiting, call_tokens), now, lambda _: False)
         read = {chunk.id for batch in due for chunk in batch.chunks}
         waiting = [chunk for chunk in waiting if chunk.id not in read]
         calls, now = calls + len(due), now + 1.0
@@ -99,6 +100,10 @@ def main() -> None:
     for what, seconds in (("a call each", 0.0), ("5 seconds", 5.0), ("15 minutes", LINGER_SECONDS)):
         calls = count_calls(day, seconds) if seconds else len(day)
         print(f"{what:16}{calls:6,} calls{text + calls * EXTRACTION_PROMPT_TOKENS:12,} tokens sent")
+    for tokens in OTHER_CALL_TOKENS:
+        calls = count_calls(day, LINGER_SECONDS, tokens)
+        shared = text + calls * EXTRACTION_PROMPT_TOKENS
+        print(f"15 minutes, up to {tokens:,} tokens a call: {calls:,} calls {shared:,} tokens sent")
 
 
 if __name__ == "__main__":

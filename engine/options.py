@@ -126,7 +126,7 @@ class RankingOptions:
     neighbor_share: float = 0.3  # of the best neighbor's score
     passage_rank_weight: float = 0.5  # of the rank of a chunk in the score of its passages
 
-    named_author_weight: float = 0.5  # of being written by somebody whom the question names
+    named_author_weight: float = 0.5  # of being written by somebody about whom the question asks
 
     # Entities: exact names first, then vector search and full-text search, fused by the sum of
     # weight / (damping + rank). Not the damping of 60 of the paper, whose rankings had a thousand entries: with lists

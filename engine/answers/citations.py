@@ -71,7 +71,7 @@ SEPARATOR_DOT = "·"  # replaces a dropped citation whose neighbors would otherw
 
 CITATION_SUFFIX = re.compile(r"(?::\d+)?†.*", re.DOTALL)  # some models end a citation like this: 【4:0†file】
 DROPPED_MARKS = frozenset(("cite_start", "cite_end", "cite: start", "cite: end"))  # of a model's own notation
-INDEX_LOOKAHEAD = 4  # characters after `rows[1]` that tell an assignment
+INDEX_LOOKAHEAD = 6  # characters after `rows[1]` that tell an assignment, or the ending of a file
 HYPHEN = "[-‐-―−]"
 NUMBER_LIST = re.compile(
     rf"(?:\d|[\s,;、&^(){{}}]|{HYPHEN}|[.:!?'\"](?!\d)|(?:and|sources?|refs?)(?![^\W\d]))*",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
 from engine.knowledge.people import is_listed
-from engine.retrieval.ranking.passages import RatedChunk, find_named, rate_passages
+from engine.retrieval.ranking.passages import RatedChunk, asks_what_was_said, find_named, rate_passages
 from engine.storage.ledger.records import KeyKind
 from engine.text.overviews import match_authors, split_names
 
@@ -54,7 +54,12 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
 
 
 def _list_named(searcher: Searcher, hits: SearchHits, texts: Sequence[ChunkText]) -> frozenset[str]:
-    """The authors whom the question names; nobody where messages are not searched by who wrote them."""
+    """The authors about whom the question asks; nobody where messages are not searched by who wrote them.
+
+    What somebody said about a subject is found by the subject: half of it stands in the messages beside theirs.
+    """
+    if asks_what_was_said(hits.query.question):
+        return frozenset()
     named = find_named(hits.query.question, {piece.author for text in texts for piece in text.pieces})
     hidden = searcher.runtime.options.spaces_without_authors
     return frozenset() if named and hides_authors(searcher.question.scope, hidden) else named

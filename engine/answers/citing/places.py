@@ -61,6 +61,8 @@ _CALCULATED = re.compile(r"\s?[-+*/<>=]")
 _CALCULATED_BEFORE = re.compile(r"[=+*<>(]\s?[a-z]\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z]\Z")
 _NAMED_INDEX = re.compile(r"[A-Za-z]{1,2}\d{1,4}")
+_ELEMENT_SIGNS = ("∈", "∉", "⊂", "⊆")  # before an interval or a set
+_FILE_ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|txt|md|csv|json|png|jpe?g|zip|html?)(?!\w)")
 _PAIR = re.compile(r"\s?(\d{1,4})\s?,\s?(\d{1,4})\s?")
 _WORD = re.compile(r"[^\W\d_]+|=")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
@@ -127,6 +129,8 @@ def _is_score(before: str, numbers: Sequence[int]) -> bool:
 def is_interval(before: str, written: str) -> bool:
     """Whether two rising numbers in square brackets are an interval: "the range is [1, 5]", "in the range [2, 4]"."""
     pair = _PAIR.fullmatch(written)
+    if pair and before.rstrip().endswith(_ELEMENT_SIGNS):
+        return True
     words = _list_words(_last_clause(before))[-MAX_INTERVAL_WORDS:]
     if pair is None or int(pair[1]) >= int(pair[2]) or not words or not SUBORDINATING_WORDS.isdisjoint(words):
         return False
@@ -230,8 +234,8 @@ def begins_index(before: str) -> bool:
 
 
 def is_index(before: str, behind: str) -> bool:
-    """Whether a number in square brackets is an index: `a[3]`, `rows[1] = …`."""
-    is_assigned = bool(_IDENTIFIER.search(before) and _ASSIGNED.match(behind))
+    """Whether a number in square brackets is an index, or that of a file: `a[3]`, `rows[1] = …`, "plan[2].pdf"."""
+    is_assigned = bool(_IDENTIFIER.search(before) and (_ASSIGNED.match(behind) or _FILE_ENDING.match(behind)))
     is_variable = _CALCULATED.match(behind) or not INDEXED_WORDS.isdisjoint(_list_last_words(before))
     is_term = bool(_VARIABLE.search(before) and is_variable) or bool(_CALCULATED_BEFORE.search(before))
     return is_assigned or is_term or bool(_ASSIGNED_FROM.search(before))

@@ -29,7 +29,7 @@ SOURCE_PHRASES = frozenset((
 LABELS = CITING_WORDS | _words(
     "ref refs réf réfs reference references doc docs document",
     "documents passage passages context contexts excerpt excerpts snippet snippets chunk chunks",
-    "docid documentid refid chunkid dok",
+    "docid documentid refid chunkid dok nachweis nachweise",
     "beleg belege dokument dokumente referenz referenzen fundstelle fundstellen textstelle auszug kontext",
     "documento documentos referencia referencias fragmento pasaje contexto",
     "référence références extrait extraits contexte",

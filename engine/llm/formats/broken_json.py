@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import cast
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 40  # of nested values; a deeper one counts as cut off
 MAX_ITEMS = 8_000  # keys and values; what follows is left out
@@ -25,6 +28,7 @@ _CODE_UNIT = re.compile(r"[0-9a-fA-F]{4}")
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _CLOSING = frozenset("]}")
 _STRAY_QUOTE = re.compile(r"'(?=\")")
+_OBJECT = re.compile(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}(?:[\"']\w|[A-Za-z_]{1,30}\s?:)")
 _STRAY_BRACKET = re.compile(r"[\]}](?=\s{0,40}[\"'])")
 
 
@@ -42,12 +46,26 @@ def read_first_value(text: str) -> tuple[object, int]:
         return reader.read_value(0), reader.at
 
 
+def list_objects(text: str) -> Iterator[dict[str, object]]:
+    """The objects of a text, each read once; those that begin within a sentence or lack their end are left out."""
+    at = 0
+    while found := _OBJECT.search(text, at):
+        try:
+            value, at = json.JSONDecoder(strict=False).raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            reader = _Reader(text, found.start())
+            value, at = reader.read_value(0), reader.at
+        is_whole = text.endswith("}", 0, at)
+        if is_whole and isinstance(value, dict):
+            yield value
+
+
 class _Reader:
     """Reads a text from left to right; each step moves forward."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int = 0) -> None:
         self.text = text
-        self.at = 0
+        self.at = at
         self.items = 0
 
     @property

@@ -22,6 +22,8 @@ _DENIALS = word_set(
     sin sem ohne sans doesn't don't didn't aren't weren't isn't wasn't
     unknown unspecified unbekannt inconnu desconocido desconhecido 不明 未知
     无 没有 未 空 なし 該当なし ありません ない ません
+    nessuna nessun nessuno niente non geen niets niet brak żadnych żadne nie inga ingen inget inte yok bulunamadı
+    нет не никаких ничего отсутствуют 없음 없습니다 없다 않습니다
     """
 )
 _BESIDE_DENIALS = word_set(
@@ -32,7 +34,7 @@ _BESIDE_DENIALS = word_set(
     relevant further
     entity entities relation relations relationship relationships node nodes edge edges row rows fact facts item items
     found extracted identified stated mentioned present extract identify contains contain provided given detected
-    available such
+    available such match matches matching fit given requested required type types category categories criteria
     entität entitäten beziehung beziehungen relationen fakten gefunden vorhanden enthalten erkannt genannt erwähnt im
     in dem diesem der es gibt wurden wurde sind ist und oder extrahiert auszug abschnitt
     entité entités faits trouvée trouvées trouvé trouvés identifiée identifiées mentionnée mentionnées extraite
@@ -41,6 +43,14 @@ _BESIDE_DENIALS = word_set(
     hay en el este texto y o ni identificada identificadas identificaron mencionada mencionadas fragmento
     entidade entidades relação relações fatos foi foram encontrada encontradas no neste trecho e ou nem
     identificada identificadas há
+    entità relazione relazioni fatti trovata trovate trovati trovato individuata individuate nel testo è sono state
+    stata stati ci né fornito presente presenti
+    er zijn is entiteit entiteiten relatie relaties feiten gevonden aangetroffen deze tekst fragment vermeld
+    encji encje relacji relacje faktów znaleziono wykryto w tekście tekst zawiera ani
+    entiteter relationer hittades fanns finns några i texten
+    metinde varlık veya ilişki herhangi bir
+    сущностей сущности отношений связей связи отношения фактов найдено обнаружено найдены в тексте этом или
+    엔티티 엔티티가 개체 개체가 관계 관계가 텍스트에 텍스트에서 추출할 발견되지 찾을 수 있는
     """
 )
 # Of the words that deny, those that are no names: "Sem" and "Zero" may be somebody's.
@@ -48,6 +58,7 @@ _NO_NAMES = word_set(
     """
     none nothing null nil unknown unspecified keine keiner nichts unbekannt aucun aucune rien inconnu ningún ninguna
     ninguno desconocido nenhum nenhuma desconhecido なし 該当なし 不明 无 没有 未知
+    nessuno niente niets brak нет ничего 없음
     """
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, cast
 
-from engine.llm.formats.broken_json import read_broken_json
+from engine.llm.formats.broken_json import list_objects, read_broken_json
 from engine.llm.formats.built_facts import build_link, build_mention, state_triple
 from engine.llm.formats.row_repair import OTHER
 from engine.llm.formats.thinking import strip_thinking
@@ -39,6 +39,7 @@ _ENTITY_LISTS, _RELATION_LISTS = ("entities", "nodes"), ("relationships", "relat
 _FENCE = re.compile(r"\A```\w*|```\Z")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _NAME = re.compile(r"[^\W\d_]{3,60}|[^\W\d_][^\d_]{0,60}\s[^\d_]{1,60}")
+_TAG = re.compile(r"entity|relation(?:ship)?|node|edge", re.IGNORECASE)
 _SEPARATORS = re.compile("[\n,;，；]")
 
 
@@ -59,13 +60,16 @@ def parse_json_extraction(reply: str) -> Extraction:
 
 
 def _read_mention(item: Object) -> Mention | None:
-    kind, description = (_any_field(item, keys) for keys in _MENTION_KEYS[1:])
+    kinds, description = (text_field(item, key) for key in _MENTION_KEYS[1]), _any_field(item, _MENTION_KEYS[2])
+    kind = next((kind for kind in kinds if kind and not _TAG.fullmatch(kind)), "")
     return build_mention(_read_name(item), kind or OTHER, description)
 
 
 def _read_link(item: Object) -> Link | None:
     """A link; a triple of subject, predicate and object says no more than these."""
-    source, target, keywords, description = (_any_field(item, keys) for keys in _LINK_KEYS)
+    source, target, _, description = (_any_field(item, keys) for keys in _LINK_KEYS)
+    words = (text_field(item, key) for key in _LINK_KEYS[2])
+    keywords = next((word for word in words if word and not _TAG.fullmatch(word)), "")
     return build_link(source, target, keywords, description or state_triple(source, keywords, target))
 
 
@@ -108,25 +112,14 @@ def _read_name(item: Object) -> str:
 
 
 def _list_flat(reply: str) -> list[Object]:
-    """Facts without a list around them: an array of them, or one object a line."""
+    """Facts without a list around them: an array of them, or objects in lines or in a program."""
     array = _decode_array(reply)
-    items = array if array is not None else [_decode_line(line) for line in strip_thinking(reply).splitlines()]
+    items = array if array is not None else [*list_objects(strip_thinking(reply))]
     return [item for item in items if item and item.get("type") != "function" and _states_fact(item)]
 
 
 def _states_fact(item: Object) -> bool:
     return bool(text_field(item, "description") or all(_any_field(item, keys) for keys in _LINK_KEYS[:3]))
-
-
-def _decode_line(line: str) -> Object:
-    line = line.strip().removesuffix(",")
-    if not (line.startswith("{") and line.endswith("}")):
-        return {}
-    try:
-        data = json.loads(line, strict=False)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("Object", data) if isinstance(data, dict) else {}
 
 
 def _holds_facts(value: object) -> bool:
@@ -170,6 +163,11 @@ def parse_object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if necessary; None if there is none or if the whole is an array."""
     data, _ = _decode_json(reply)
     return data if isinstance(data, dict) else None
+
+
+def is_whole_object(reply: str) -> bool:
+    """Whether a reply holds a JSON object to its end, without repair."""
+    return _decode_json(reply)[1]
 
 
 def _decode_json(reply: str) -> tuple[object, bool]:

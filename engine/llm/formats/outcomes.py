@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from engine.llm.formats.built_facts import lists_nothing
-from engine.llm.formats.json_extraction import parse_json_extraction, parse_object
+from engine.llm.formats.json_extraction import is_whole_object, parse_json_extraction, parse_object
 from engine.llm.formats.thinking import strip_thinking
 from engine.llm.formats.tuple_extraction import END_PATTERN, parse_tuples
 from engine.llm.wire.apologies import apologizes, gives_up
@@ -95,8 +95,13 @@ def judge_words(text: str) -> Outcome:
     return Outcome.REFUSED if apologizes(text) else Outcome.ROWLESS
 
 
-def judge_object(reply: str, keys: frozenset[str]) -> Outcome:
-    """Judge a reply that is to be a JSON object with a value of one of these keys: FACTS if it is."""
+def judge_object(reply: str, keys: frozenset[str], *, is_cut_off: bool = False) -> Outcome:
+    """Judge a reply that is to be a JSON object with a value of one of these keys: FACTS if it is.
+
+    The last value of one that was cut off may be torn: half a question finds something else.
+    """
+    if is_cut_off and not is_whole_object(reply):
+        return Outcome.CUT_OFF
     if any(key in keys and value not in _NO_VALUES for key, value in (parse_object(reply) or {}).items()):
         return Outcome.FACTS
     return judge_words(strip_thinking(reply).strip())

@@ -50,10 +50,10 @@ _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _FOREIGN_TAGS = {
     word: tag
     for tag, words in {
-        "entity": "entities entität entitäten entidad entidades entité entités entidade entità"
-        " エンティティ 实体 實體 엔티티",
+        "entity": "entities entität entitäten entidad entidades entité entités entidade entità entiteit encja"
+        " varlık сущность сутність エンティティ 实体 實體 엔티티 개체",
         "relation": "relations relationships beziehung beziehungen relación relaciones relação relações relazione"
-        " 関係 关系 關係 관계",
+        " relatie relacja ilişki связь отношение зв'язок 関係 关系 關係 관계",
     }.items()
     for word in words.split()
 }
@@ -62,7 +62,14 @@ _FOREIGN_TAG = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _COMMAS = ";", ","
-_SEPARATORS = ("|", "\t", "###", "##", "::", "<SEP>", "<tab>", "\\t", "｜", ";", ",")
+_SEPARATORS = ("|", "\t", "###", "##", "::", "<SEP>", "<tab>", "\\t", "｜", "~", "¦", "‖", "@@", ";", ",")
+# Tuples and lists of Python or JSON, no calls and no indexes: ("entity", "Quay", "Location", "The quay is long.").
+_LITERAL_TEXT = r"""(?:"(?:[^"\\\n]|\\.){0,2000}+"|'(?:[^'\\\n]|\\.){0,2000}+'|“[^”\n]{0,2000}+”)"""
+_LITERAL_ROW = re.compile(
+    rf"(?<![\w\])])[(\[]\s{{0,40}}({_LITERAL_TEXT}(?:\s{{0,40}},\s{{0,40}}{_LITERAL_TEXT}){{2,5}})\s{{0,40}},?\s{{0,40}}[)\]]"
+)
+_LITERAL_FIELD = re.compile(_LITERAL_TEXT)
+_ESCAPED = re.compile(r"\\(.)")
 
 
 def rename_tags(reply: str) -> str:
@@ -74,6 +81,12 @@ def split_glued_tag(field: str) -> list[str]:
     """The tag and the rest of a first field in which the delimiter between both is damaged; else the field alone."""
     glued = _GLUED.match(field)
     return [glued[1].lower(), field[glued.end() :].strip()] if glued else [field]
+
+
+def list_literal_rows(reply: str) -> list[list[str]]:
+    """The fields of rows that a reply has as tuples or lists of a program."""
+    rows = (_LITERAL_FIELD.findall(found[1]) for found in _LITERAL_ROW.finditer(reply))
+    return [[_ESCAPED.sub(r"\1", field[1:-1]).strip() for field in fields] for fields in rows]
 
 
 def split_by_other_separator(row: str) -> list[str]:

@@ -16,7 +16,8 @@ _TAGS = """
 reason reasoning reasoning_content reflection scratchpad analysis cot chain_of_thought rationale monologue
 inner_monologue internal_monologue internal_thoughts inner_thoughts inner_thought internal_reasoning thought_process
 thinking_process reasoning_process reasoning_steps deliberation deliberate ponder pondering contemplation
-self_reflection self_critique brainstorm brainstorming
+self_reflection self_critique brainstorm brainstorming scratchpad_reasoning
+search_quality_reflection search_quality_score
 antthinking ant_thinking deepthink seed:think mm:think longcat_think minimax:think
 思考 思考過程 gedanken überlegung denkprozess réflexion raisonnement razonamiento pensamiento raciocínio pensamento
 """
@@ -40,7 +41,8 @@ _COMPOUND_TAGS = tuple(
     )
 )
 _ASIDES = tuple(f"{mark}({word}:" for mark in ("", "*") for word in _MIXED_TAGS)
-_PIPES = ("thinking", "think", "reasoning", "thought")
+_PIPES = ("thinking", "think", "reasoning", "thought", "thoughts", "cot", "reflection", "scratchpad")
+_PIPE_CLOSINGS = tuple(closing for name in _PIPES for closing in (f"<|/{name}|>", f"<|{name}_end|>", f"<|end_{name}|>"))
 _WIDE_BRACKETS = (("＜", "＞"), ("〈", "〉"), ("《", "》"), ("【", "】"))
 # Headings of thoughts and of the answer behind them, in the languages of the bot.
 _THOUGHT_HEADINGS = (
@@ -144,13 +146,17 @@ def _inline(words: tuple[str, ...]) -> tuple[str, ...]:
 NOTATIONS = (
     Notation(
         tuple(tag for name in _MIXED_TAGS for tag in _opening_tags(name)),
-        tuple(tag for name in _MIXED_TAGS for tag in _closing_tags(name)),
+        (*(tag for name in _MIXED_TAGS for tag in _closing_tags(name)), *_PIPE_CLOSINGS),
     ),
     *(Notation(_opening_tags(name), _closing_tags(name)) for name in _TAGS.split()),
     *(
         Notation(
             (f"<|{name}|>", f"<|{name}_start|>", f"<|start_{name}|>", f"<|begin_{name}|>"),
-            (f"<|/{name}|>", f"<|{name}_end|>", f"<|end_{name}|>"),
+            (
+                *_PIPE_CLOSINGS,
+                *_closing_tags("think"),
+                *(f"{end}<|begin|>assistant<|content|>" for end in ("", "<|end|>", "<|end|>\n")),  # Solar Open
+            ),
         )
         for name in _PIPES
     ),
@@ -184,6 +190,12 @@ NOTATIONS = (
     ),
     Notation(("◁think▷", "◁ think ▷"), ("◁/think▷", "◁ /think ▷", "◁/ think ▷")),  # Kimi
     Notation(("<|begin_of_thought|>",), ("<|end_of_thought|>",)),
+    Notation(  # HyperCLOVA X, s1
+        (),
+        ("<|im_start|>assistant\n", "<|im_start|>answer\n"),
+        ("/think\n", "assistant/think\n", "<|im_start|>assistant/think\n", "<|im_start|>think\n"),
+        needs_end=True,
+    ),
     Notation(("<|inner_prefix|>",), ("<|inner_suffix|>",)),  # Apertus
     Notation(("<|think:start|>",), ("<|think:end|>",)),  # Solar
     Notation(("<|channel>thought",), ("<channel|>",)),  # Gemma
@@ -210,14 +222,14 @@ AMBIGUOUS_CLOSINGS = frozenset(
 # What encloses an answer after thoughts, and what ends it.
 ANSWER_OPENINGS = (
     "<answer>", "<response>", "<output>", "<final>", "<final_answer>", "<final_response>",
-    "<solution>", "<|begin_of_solution|>", "<|start_response|>", "<|begin_of_box|>",
+    "<result>", "<solution>", "<|begin_of_solution|>", "<|start_response|>", "<|begin_of_box|>",
     "[begin final response]", "<|start|>assistant<|channel|>final<|message|>",
     *(f"<|channel|>{gap}final{behind}<|message|>" for gap in ("", " ") for behind in _CHANNEL_ENDS),
 )  # fmt: skip
 ANSWER_CLOSINGS = (
     "</answer>", "</response>", "</output>", "</final>", "</final_answer>", "</final_response>",
-    "</solution>", "<|end_of_solution|>", "<|end_response|>", "<|begin_of_box|>", "<|end_of_box|>",
-    "[end final response]", "<|return|>", "<|end|>",
+    "</result>", "</solution>", "<|end_of_solution|>", "<|end_response|>", "<|begin_of_box|>", "<|end_of_box|>",
+    "[end final response]", "<|return|>", "<|end|>", "<|flush|>",
 )  # fmt: skip
 EMPTY_TAGS = tuple(f"<{name}{gap}/>" for name in _MIXED_TAGS for gap in ("", " "))  # no thoughts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
@@ -12,6 +13,7 @@ from engine.llm.formats.row_repair import (
     LINK_FIELDS,
     MENTION_FIELDS,
     is_misread_entity,
+    list_literal_rows,
     name_missing_type,
     rename_tags,
     repair_record,
@@ -22,7 +24,7 @@ from engine.models import Extraction, Link, Mention
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
 DELIMITER = "<|#|>"
 END_MARKER = "<|COMPLETE|>"
@@ -40,7 +42,8 @@ _WITH_CORE = re.compile(
 # Risky repairs: without the "#" it may be prose ("a <|> b", "x || y"), so text must touch it on both sides.
 _WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
 # Other brackets and pipes of a delimiter, and a delimiter with another core or without its end.
-_FOREIGN = re.compile(r"<\|#\|>{2,4}|&lt;\s?\|\s?#\s?\|\s?&gt;|[<＜〈]\s?[|｜│]\s?[#＃]\s?[|｜│]\s?[>＞〉]")
+_BAR = "[|｜│❘∣¦ǀ]"
+_FOREIGN = re.compile(rf"<\|#\|>{{2,4}}|&lt;\s?\|\s?#\s?\|\s?&gt;|[<＜〈]\s?{_BAR}\s?[#＃]\s?{_BAR}\s?[>＞〉]")
 _OTHER_CORES = re.compile(r"<\|([A-Z*$§@~-])\|>")
 _UNCLOSED = re.compile(r"<\|#(?![|#>:])")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
@@ -50,6 +53,7 @@ _TORN_ROW = re.compile(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with th
 _NEXT_ROW = re.compile(
     r"(?:<br ?/?>|;|##|(?<=[.!?。]),?)[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE
 )
+_SPACED_ROW = re.compile(r"[ \t]{1,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
 _ROW_END = "##"  # between rows of the former format of LightRAG
 _ROW_JOINT = re.compile(r"\)[ \t]{0,8}##[ \t]{0,8}(?=\()")
 
@@ -103,12 +107,29 @@ def parse_tuples(reply: str) -> Extraction:
 
     A reply without any row is read as lists or labeled fields, which some models write instead.
     """
-    records = [record for row in split_rows(strip_thinking(reply)) for record in _parse_records(row)]
+    text = _unwrap_rows(strip_thinking(reply))
+    records = [record for row in split_rows(text) for record in _parse_records(row)]
+    records = records or [record for fields in list_literal_rows(text) for record in _complete(_repair_records(fields))]
     mentions = [build_mention(*record[1:]) for record in records if len(record) == MENTION_FIELDS]
     links = [build_link(*record[1:]) for record in records if len(record) == LINK_FIELDS]
     if not mentions and not links:
         return parse_listed(reply)
     return Extraction.of(mentions, links)
+
+
+def _unwrap_rows(reply: str) -> str:
+    """The rows of a reply that holds them in strings of JSON, else the reply."""
+    text = reply.strip()
+    if DELIMITER not in text or not text.startswith(('"', "[", "{")):
+        return reply
+    try:
+        data, end = json.JSONDecoder(strict=False).raw_decode(text)
+    except (ValueError, RecursionError):
+        return reply
+    if DELIMITER in text[end:]:
+        return reply
+    values = data.values() if isinstance(data, dict) else data if isinstance(data, list) else (data,)
+    return "\n".join(value for value in values if isinstance(value, str)) or reply
 
 
 def merge_gleaning(first: Extraction, second: Extraction) -> Extraction:
@@ -136,6 +157,13 @@ def _parse_records(row: str) -> list[list[str]]:
     if not records:
         readings = [*readings, split_by_other_separator(row)] if DELIMITER not in row else readings
         records = next(filter(None, (_repair_records(fields) for fields in readings)), [])
+    if not records and len(parts := _SPACED_ROW.split(row)) > 1:
+        return [record for part in parts for record in _parse_records(part)]
+    return _complete(records)
+
+
+def _complete(records: Iterable[list[str]]) -> list[list[str]]:
+    """Records of the right length with a type where it was empty, and without a type where a name was expected."""
     return [repair_record(record) if is_misread_entity(record) else name_missing_type(record) for record in records]
 
 

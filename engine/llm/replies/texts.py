@@ -53,11 +53,11 @@ class JudgedCalls:
         """A reply with an object that has one of these keys. Raises NothingGiven if two replies have none."""
         for _ in range(2):
             reply = await self.complete(request, meter)
-            outcome = judge_object(reply.text, keys)
+            outcome = judge_object(reply.text, keys, is_cut_off=reply.is_cut_off)
             self.observe(request.purpose, outcome)
             if outcome is Outcome.FACTS:
                 return reply.text
-        raise _describe_failure(request, reply.text, outcome)
+        raise _describe_nothing(request, reply.text, outcome)
 
     async def _ask_twice(self, request: ChatRequest, meter: UsageMeter) -> tuple[str, Outcome]:
         """The text and outcome of the first reply that is a text, or of the second reply."""
@@ -90,5 +90,10 @@ def _describe_failure(request: ChatRequest, text: str, outcome: Outcome) -> Inva
     model = request.model.model
     if outcome is Outcome.CUT_OFF:
         return InvalidReply(f"{model} did not come to the end of its text.", hint=OUTPUT_LIMIT_HINT)
+    return _describe_nothing(request, text, outcome)
+
+
+def _describe_nothing(request: ChatRequest, text: str, outcome: Outcome) -> NothingGiven:
+    model = request.model.model
     words = f": “{quote_start(text)}”" if text.strip() else "."
     return NothingGiven(f"{model} gave nothing{words}", outcome=outcome)

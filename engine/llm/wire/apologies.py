@@ -92,8 +92,25 @@ _UNSPACED = (
     r"抱歉|对不起|很遗憾|無法|无法(?:提供|协助|查看|看到|访问|打开|识别|处理|分析|描述|读取|满足)|看不到",
     r"不能(?:查看|看到|访问|协助|提供)|(?:没有|未)(?:看到|收到|提供|上传)[^。]{0,6}(?:图|照片|文件)",
 )
-_SPACED = "|".join((*_ENGLISH, *_GERMAN, *_FRENCH, *_SPANISH, *_PORTUGUESE))
-_APOLOGY = re.compile(rf"(?<![\"'“”„«‘「『(])(?<!: )(?<!« )(?:\b(?:{_SPACED})|{'|'.join(_UNSPACED)})", re.IGNORECASE)
+# Other languages that a text may be in: a model apologizes in that of the text.
+_OTHERS = (
+    r"mi (?:dispiace|scuso)|purtroppo,? (?:non (?:posso|sono in grado|riesco|ho accesso)|mi è impossibile)",
+    r"non (?:posso|sono in grado di|riesco a) (?:aiutar|riassumer|elaborar|leggere|veder|analizzar|soddisfar)\w{0,3}",
+    r"het spijt me|helaas (?:kan|ben) ik|ik kan (?:[a-z]{1,12} ){0,4}?niet (?:helpen|samenvatten|verwerken|lezen)",
+    r"przepraszam, ale|niestety,? nie (?:mogę|jestem)|nie mogę (?:pomóc|przetworzyć|streścić|odczytać|zobaczyć)",
+    r"jag är ledsen|tyvärr (?:kan|har) jag|jag kan (?:tyvärr )?inte (?:hjälpa|sammanfatta|läsa|bearbeta|se)\b",
+    r"(?:beklager|desværre|dessverre),? (?:men )?(?:kan )?jeg",
+    r"jeg kan (?:desværre |dessverre )?ikke (?:hjælpe|hjelpe|sammenfatte|læse|lese|behandle)\b",
+    r"üzgünüm|özür dilerim|(?:maalesef|ne yazık ki) [^.!?\n]{0,60}(?:amam|emem|amıyorum|emiyorum)\b",
+    r"(?:к сожалению|извините|простите),? (?:но )?я [^.!?\n]{0,12}?не\b|я не могу (?:помочь|обработать|прочитать)",
+    r"(?:на жаль|вибачте),? (?:але )?я [^.!?\n]{0,12}?не\b",
+    r"عذر[اًا]{1,3}|للأسف،? لا (?:أستطيع|يمكنني)|لا (?:أستطيع|يمكنني) المساعدة",
+)
+_KOREAN = r"죄송(?:합니다|하지만|해요)|(?:도와드릴|제공할|처리할|요약할|볼|확인할) 수 없습니다"
+_SPACED = "|".join((*_ENGLISH, *_GERMAN, *_FRENCH, *_SPANISH, *_PORTUGUESE, *_OTHERS))
+_APOLOGY = re.compile(
+    rf"(?<![\"'“”„«‘「『(])(?<!: )(?<!« )(?:\b(?:{_SPACED})|{'|'.join((*_UNSPACED, _KOREAN))})", re.IGNORECASE
+)
 _GIVEN = (
     r"(?:(?:the|an?|your|that|its?|actual|source|full|original) ){0,3}"
     r"(?:image|picture|photo|file|text|descriptions?|document)s?\b"
@@ -107,7 +124,10 @@ _REQUEST = re.compile(
     r"|(?:podrías?|puedes?|poderia|pode) (?:por favor )?(?:proporcionar|enviar|compartir|subir|fornecer|compartilhar)"
     r"|(?:i(?:['’]?m| am) )?ready to (?:extract|summari[sz]e|help|assist)"
     r"|(?:no|there (?:is|are) no) (?:text|descriptions?|image|picture) (?:was |were )?(?:provided|given|attached))"
-    r"|请(?:提供|上传|发送)|(?:画像|テキスト|文章)を(?:提供|送信|アップロード|添付)して(?:ください|いただ)|提供してください",
+    r"|\A\W{0,4}\[[^\[\]]{0,100}\b(?:(?:goes|text|summary|description) here|placeholder|einfügen)\]\W{0,4}\Z"
+    r"|\A(?:(?:пожалуйста, )?(?:предоставьте|пришлите|отправьте) |si prega di fornire|geef (?:me )?(?:de|een) tekst)"
+    r"|(?:텍스트|이미지|내용)를? ?(?:제공|입력|업로드)해 주|请(?:提供|上传|发送)"
+    r"|(?:画像|テキスト|文章)を(?:提供|送信|アップロード|添付)して(?:ください|いただ)|提供してください",
     re.IGNORECASE,
 )
 

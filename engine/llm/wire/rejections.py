@@ -39,7 +39,7 @@ _CREDIT = _any_of(
     r"(depleted|exhausted|used|consumed|spent|expired|ended|over)\b|\bno (more )?(credits?|funds) (left|remain)",
     r"(does not|doesn.t|do not|don.t|did not) have (any|enough|sufficient)? ?(credits?|funds|balance|quota)\b",
     r"(top|topping) up (your|the)|recharge (your|the|and)|(add|purchase|buy) (more )?(credits?|funds)\b",
-    r"free[ _]tier\b.{0,40}\b(exhausted|used up|exceeded|over)\b",
+    r"free[ _]tier\b.{0,40}\b(exhausted|used up|exceeded|over)\b|limited to [\d,.]+ [\w ]{0,20}(/|per|a) ?month\b",
     r"余额不足|欠费|额度(已)?(用尽|用完|耗尽|不足)|账户.{0,6}充值",
 )
 # A limit of the rate, although it may name a quota or the billing page.
@@ -144,6 +144,7 @@ _PARAMETER = _any_of(
     r"should be (less than|greater than|a valid|one of|in [\[(]|within|between|at most|at least)|input should be ['\"]",
     r"(is )?only (allowed|valid|available|supported) (when|with|if|for)|is not one of|not a valid (value|choice)",
     r"only (the default|supports?)|only works in thinking mode|budget .{0,30}is invalid",
+    r"cannot be (disabled|turned off|switched off|omitted)",
 )
 # The size of a picture or file is no setting.
 _FILE_SIZE = _any_of(

@@ -139,7 +139,9 @@ class RawStream:
 
     def _read_event(self, event: Any) -> Any:
         if isinstance(event, dict):
-            error = event if event.get("object") == "error" else event.get("error")
+            choices = event.get("choices")
+            choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+            error = event if event.get("object") == "error" else event.get("error") or choice.get("error")
             if isinstance(error, str) and error:
                 self.failure = StreamFailure(error, 500)
             elif isinstance(error, dict) and error.get("message"):

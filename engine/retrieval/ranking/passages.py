@@ -22,6 +22,17 @@ MIN_NAME = 2  # characters
 TITLES = word_set("mr mrs ms mx dr prof professor sir hon rev herr frau sr sra señor señora mme monsieur madame")
 _OTHER_WORDS = STOP_WORDS | COMMON_WORDS | GENERIC_WORDS | word_set("deleted grace mark support user")
 _WORD = re.compile(r"[^\W_]+")
+# Words that ask what somebody said: their stems in languages with blanks, and in Japanese.
+_SAID = re.compile(
+    r"\b(?:sa(?:y|ys|id|ying)|th(?:ink|inks|ought)|told|asked|opinions?|views?|put forward|stat(?:e|es|ed)|dit|dire|diz"
+    r"|acha|sagte?n?|meinte?|pense|piensa|pens[aó]|pensou|conclusions?|concluded?"
+    r"|(?:respon[ds]|repl(?:y|ie)|answer|comment|agree|disagree|suggest|propos|mention|expl(?:ain|ic|iqu)|elaborat|talk"
+    r"|discus|diskutier|discut|argu|claim|recommend|presentation|presented|introduc|gesagt|denk|dacht|gedacht|gemeint"
+    r"|antwort|geantwortet|vorschl|vorgeschl|äußer|geäußert|erklär|erwähn|meinung|ansicht|disse|dijo|opin|répond"
+    r"|respuest|respost|dice|propuso|propôs|avis)\w{0,8})\b"
+    r"|言[いっうわ]|述べ|意見|提案|答え|話し|説明",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +72,40 @@ def rate_passages(
     return add_neighbors(scores, _find_neighbors(chunks, options.neighbor_span), options.neighbor_share)
 
 
+def asks_what_was_said(question: str) -> bool:
+    """Whether a question asks what somebody said or thought: others talked about it, too, and to the person."""
+    return _SAID.search(question) is not None
+
+
 def find_named(question: str, authors: Iterable[str]) -> frozenset[str]:
     """The authors whose whole name, or first name with a capital letter, the question says; titles do not count.
 
-    Nor does a role ("the project manager"): what is asked about it others discuss as well.
+    Nor does a role ("the project manager"): what is asked about it others discuss as well. Where the question says a
+    whole name, others with the same first word are not meant: "Grad B" beside "Grad F".
     """
-    words = _WORD.findall(question)
-    folded = f" {' '.join(words).casefold()} "
-    return frozenset(author for author in authors if _is_named(author, set(words), folded, question))
+    said = _WORD.findall(question)
+    folded = f" {' '.join(said).casefold()} "
+    parts = {author: [part for part in _WORD.findall(author) if part.casefold() not in TITLES] for author in authors}
+    named = {author for author in parts if _is_named(author, parts[author], set(said), folded, question)}
+    whole = {author for author in named if len(parts[author]) > 1 and _says_all(parts[author], folded)}
+    firsts = {parts[author][0].casefold() for author in whole}
+    return frozenset(each for each in named if each in whole or parts[each][0].casefold() not in firsts)
 
 
-def _is_named(author: str, words: Collection[str], folded: str, question: str) -> bool:
-    parts = [part for part in _WORD.findall(author) if part.casefold() not in TITLES]
+def _is_named(author: str, parts: Sequence[str], said: Collection[str], folded: str, question: str) -> bool:
     if not parts or len(author) < MIN_NAME or f" the {parts[0].casefold()} " in folded:
         return False
     if author[0].lower() == author[0].upper() and author[0].isalpha() and author in question:  # no capital letters
         return True
-    if len(parts) > 1 and f" {' '.join(parts).casefold()} " in folded:
+    if len(parts) > 1 and _says_all(parts, folded):
         return True
     first = parts[0]
     is_name = len(first) >= MIN_NAME and first.casefold() not in _OTHER_WORDS
-    return is_name and f"{first[0].upper()}{first[1:]}" in words
+    return is_name and f"{first[0].upper()}{first[1:]}" in said
+
+
+def _says_all(parts: Sequence[str], folded: str) -> bool:
+    return f" {' '.join(parts).casefold()} " in folded
 
 
 def spread_over_pieces(similarities: Sequence[float], lengths: Sequence[int]) -> list[float]:

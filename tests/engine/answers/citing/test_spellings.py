@@ -27,7 +27,7 @@ ONE = """
 [message 2]¦[2 (Kiln diary)]¦[2 – Kiln diary]¦[Source 2: Kiln diary]
 [^2]¦[^2^]¦[Quelle 2]¦[vgl. Quelle 2]¦[Beleg 2]¦[Fuente 2]¦[réf. 2]¦[fonte: 2]¦[出典2]¦[来源２]¦［出典：２］¦〔2〕
 [2: Kiln diary]¦[2, Kiln diary]¦[2†diary]¦【2†L1-L4】¦[②]¦[٢]¦(2)¦(Source 2)¦(source: 2)¦(siehe Quelle 2)
-(fuente 2)¦（2）
+(fuente 2)¦（2）¦[Nachweis 2]
 (see source 2)¦^2^¦^[2]^¦$^{2}$¦<sup>2</sup>¦<ref>2</ref>¦<cite>2</cite>¦<source>2</source>¦<ref name="2"/>¦\\cite{2}
 [source_id: 2]¦[doc_id=2]¦[Dok. 2]¦[n.º 2]¦[n.o 2]¦\\textsuperscript{2}
 , Source 2¦ (citation 2)¦[source 2](#source-2)

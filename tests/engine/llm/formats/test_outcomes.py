@@ -13,13 +13,15 @@ Es wurden keine Entitäten gefunden.|Aucune entité.|Aucune relation n'a été t
 Ninguna entidad encontrada.|No se encontraron entidades ni relaciones.|Nenhuma entidade foi encontrada.|Nada.
 Sem entidades.|Il n'y a aucune entité dans le texte.|The text does not contain any entities.|特になし
 entity<|#|>Unknown<|#|>Unknown<|#|>Unknown
+There are no entities in this text that match the given types.|Nessuna entità trovata.|Brak encji w tekście.
+Er zijn geen entiteiten of relaties gevonden.|В тексте не найдено сущностей.|Inga entiteter hittades.|엔티티가 없습니다.
 なし|エンティティは見つかりませんでした。|該当なし|没有实体|未找到任何实体或关系。|Entities: None
 entity<|#|>None<|#|>None<|#|>No entities were found.|entity<|#|>N/A<|#|>N/A<|#|>N/A
 entity<|#|>No entities found<|#|>Other<|#|>The text contains no entities.|relation<|#|>None<|#|>None<|#|>none<|#|>None
 """
 NO_NONE = """
 There is nothing about entities that I would add, as the talk is idle.|Understood!|Keine Ahnung, frag den Müller.
-Nothing but the mill was mentioned by the miller.
+Nothing but the mill was mentioned by the miller.|Er zijn geen molens meer in de stad.|Non è il mulino.
 """
 
 

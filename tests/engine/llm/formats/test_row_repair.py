@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.llm.formats.outcomes import judge_extraction
 from engine.llm.formats.tuple_extraction import DELIMITER, parse_tuples
 from engine.models import Extraction, Link, Mention
 
@@ -144,3 +145,45 @@ def test_a_relation_may_have_both_ends_in_one_field() -> None:
 
 def test_numbered_rows_with_another_separator_are_rows() -> None:
     assert [mention.name for mention in parse_tuples("Entity 1: Quay | Location | It is long.").mentions] == ["Quay"]
+
+
+LITERALS = """
+('entity', 'Lamp Guild', 'Organization', 'Lamp Guild lights the quay.')
+["entity", "Lamp Guild", "Organization", "Lamp Guild lights the quay."],
+entities = [⏎  ("Lamp Guild", "Organization", "Lamp Guild lights the quay."),⏎]
+[("entity", "Lamp Guild", 'Organization', "Lamp Guild lights the quay.",)]
+"entity<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay."
+{"output": "entity<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay."}
+{'type': 'entity', 'name': 'Lamp Guild', 'entity_type': 'Organization', 'description': 'Lamp Guild lights the quay.'}
+```⏎entities = [{'name': 'Lamp Guild', 'type': 'Organization', 'description': 'Lamp Guild lights the quay.'}]⏎```
+const entities = [{name: 'Lamp Guild', type: 'Organization', description: 'Lamp Guild lights the quay.'}];
+(“entity”, “Lamp Guild”, “Organization”, “Lamp Guild lights the quay.”)
+entity ~ Lamp Guild ~ Organization ~ Lamp Guild lights the quay.
+entity<❘#❘>Lamp Guild<❘#❘>Organization<❘#❘>Lamp Guild lights the quay.
+сущность<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay.
+"""
+
+
+@pytest.mark.parametrize("reply", LITERALS.strip().split("\n"))
+def test_rows_in_the_notation_of_a_program_are_facts(reply: str) -> None:
+    found = judge_extraction(reply.replace("⏎", "\n") + "\n<|COMPLETE|>", "tuples").extraction
+    assert found == Extraction((LAMP,))
+
+
+def test_rows_in_one_line_need_no_point_between_them() -> None:
+    joined = row("entity ~ Lamp Debt ~ Money that the guild owes to the town relation ~ " + RELATION.rstrip("."))
+    found = parse_tuples(joined)
+    assert (found.mentions, len(found.links)) == ((DEBT,), 1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'print("entity", "Lamp Guild", "Organization", "Lamp Guild lights the quay.")',
+        'nlp("Lamp Guild", "lights", "the quay")',
+        '("one", "two", "three")',
+        'The words ("lamp", "oil", "wick") are short.',
+    ],
+)
+def test_other_tuples_are_none(reply: str) -> None:
+    assert parse_tuples(reply) == Extraction()

@@ -64,6 +64,17 @@ async def test_a_question_that_is_not_rewritten_twice_is_named_and_searched_as_i
     assert (query.question, query.low, query.unrewritten) == ("Who tends it?", ("Who tends it?",), True)
 
 
+async def test_half_a_question_is_asked_for_again(stub: StubProvider) -> None:
+    stub.fail(Fault("length"))
+    stub.reply('{"question": "Who ten', QUERY)
+    query = await stub.language().rewrite_query("Who tends it?", (), UsageMeter())
+    assert (query.question, stub.request_count) == ("Who tends the weir?", 2)
+    stub.fail(Fault("length"))
+    stub.reply(QUERY)
+    assert (await stub.language().rewrite_query("Who tends it?", (), UsageMeter())).low == ("weir",)
+    assert stub.request_count == 3
+
+
 async def test_an_overheard_message_that_is_not_judged_is_ignored(stub: StubProvider) -> None:
     stub.reply("Sure, here are keywords!")
     with capture_logs() as lines:

@@ -21,12 +21,23 @@ No puedo ver la imagen. | Lo siento, no es posible. | No tengo acceso a la image
 Não consigo ver a imagem. | Desculpe, não dá. | Não tenho acesso a imagens. | Infelizmente não vejo nada.
 画像を見ることができません。 | 申し訳ありませんが、対応できません。 | 画像が添付されていません。
 抱歉,我无法查看图片。 | 我看不到这张图片。
+Mi dispiace, non posso riassumere questo testo. | Purtroppo non sono in grado di leggere il file.
+Het spijt me, dat gaat niet. | Helaas kan ik dit niet lezen. | Niestety nie mogę pomóc.
+Tyvärr kan jag inte hjälpa till.
+Jeg kan desværre ikke læse teksten. | Üzgünüm, bu metni özetleyemem. | Maalesef bu metni okuyamıyorum, okuyamam.
+К сожалению, я не могу обработать этот запрос. | Извините, но я не читаю картинок. | Пожалуйста, предоставьте текст.
+На жаль, я не можу допомогти. | 죄송하지만 도와드릴 수 없습니다. | 텍스트를 제공해 주세요. | عذراً، لا أستطيع المساعدة.
+[The summary of the text goes here] | [Insert summary here placeholder]
 """
 TELLS = """
 A sign says “I'm sorry, we are closed”. | A poster: "Desculpe, volto já". | The image shows a mill at a weir.
 I can see a mill, and a heron on its roof. | No heron is visible at the weir. | Ein Bild der Mühle, nicht scharf.
 Das Bild zeigt eine Mühle. | Une affiche : « Désolé, fermé ». | As a text editor it opens large files quickly.
 A text-based menu with four entries. | Como modelo de costes se eligió el anual. | 画像には水車小屋が写っています。
+Ада говорит, что, к сожалению, мельница закрыта. | Purtroppo il mulino è chiuso fino a marzo.
+Helaas kan het rad niet draaien. | Bob skriver att jag kan inte komma. | Maalesef köprü kapalı.
+Простите, я у мельницы. | Non posso aprire il mulino prima di marzo, scrive Ada.
+[Ada moved the meeting, and the heron is here] | Ада просит: «пришлите счёт за колесо». | Przepraszam za spóźnienie.
 The miller cannot see the river from the attic. | No image of the weir survives. | La imagen muestra un molino.
 """
 

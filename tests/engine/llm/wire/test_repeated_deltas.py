@@ -25,6 +25,7 @@ def read(*deltas: str) -> str:
         [*accumulate(WORDS), "".join(WORDS)],
         [*WORDS, "".join(WORDS)],
         [*WORDS, ""],
+        [word for word in WORDS for _ in range(2)],
     ],
 )
 def test_each_text_comes_once(deltas: list[str]) -> None:
@@ -42,7 +43,27 @@ def test_each_text_comes_once(deltas: list[str]) -> None:
         ["no, ", "no, ", "no, ", "no."],
         ["Yes", "Yes"],
         [],
+        ["1", "1", "2", "2", "3", "3", " is the code."],
+        [*["ha "] * 40, "she laughed."],
+        ["bye ", "bye ", "so ", "so ", "long"],
     ],
 )
 def test_a_reply_that_repeats_a_word_is_as_it_is(deltas: list[str]) -> None:
     assert read(*deltas) == "".join(deltas)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "text"),
+    [
+        (["Yes", "Yes", " [1].", " [1]."], "Yes [1]."),
+        (["Ada ", "Ada ", "saw ", "saw ", "the ", "the ", "the ", "the ", "mill.", "mill."], "Ada saw the the mill."),
+        (["Ada ", "Ada ", "saw ", "saw ", "a ", "a ", "mill", "mill", "."], "Ada saw a mill."),
+    ],
+)
+def test_a_stream_that_sends_each_delta_twice_gives_each_once(deltas: list[str], text: str) -> None:
+    assert read(*deltas) == text
+
+
+def test_what_is_no_pair_is_not_held_back() -> None:
+    stream = RepeatedDeltas()
+    assert [stream.feed(word) for word in ("Ada ", "runs ", "runs ")] == ["Ada ", "runs ", "runs "]

@@ -88,8 +88,22 @@ async def test_a_provider_that_sends_a_whole_reply_does_not_stream() -> None:
         ({"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}, RateLimited),
         ({"object": "error", "message": "Out of steam", "code": 503}, ModelUnavailable),
         ({"error": {"message": "Out of steam: content filter", "code": "content_filter"}}, ModelRefused),
+        (
+            {
+                "id": "x",
+                "choices": [
+                    {
+                        "index": 0,
+                        "delta": {"content": ""},
+                        "finish_reason": "error",
+                        "error": {"message": "Out of steam", "code": 502},
+                    }
+                ],
+            },
+            ModelUnavailable,
+        ),
     ],
-    ids=["failing", "credit", "rate", "vllm", "filter"],
+    ids=["failing", "credit", "rate", "vllm", "filter", "choice"],
 )
 async def test_an_error_event_within_a_stream_has_its_own_sentence(
     model: str, event: dict[str, Any], kind: type[ModelError]

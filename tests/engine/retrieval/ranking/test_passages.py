@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 
 from engine.options import RankingOptions
-from engine.retrieval.ranking.passages import RatedChunk, find_named, order_passages, rate_passages, spread_over_pieces
+from engine.retrieval.ranking.passages import (
+    RatedChunk,
+    asks_what_was_said,
+    find_named,
+    order_passages,
+    rate_passages,
+    spread_over_pieces,
+)
 from engine.storage.ledger.records import ChunkText, PieceText
 
 PLAIN = RankingOptions(neighbor_share=0.0, passage_rank_weight=0.0)
@@ -87,10 +94,38 @@ def test_an_author_is_named_by_the_whole_name_or_the_first_one(question: str, na
         ("Das wäre es", ["är"], []),
         ("What did Álvaro bake?", ["álvaro"], ["álvaro"]),
         ("田中さんは?", ["田中"], ["田中"]),
+        ("What did Grad F build?", ["Grad B", "Grad F"], ["Grad F"]),
+        ("What did Ada Lund bake?", ["Ada Lund", "Ada Quill", "ada"], ["Ada Lund"]),
+        ("What did Ada bake?", ["Ada Lund", "Ada Quill"], ["Ada Lund", "Ada Quill"]),
     ],
 )
 def test_titles_and_common_words_name_nobody(question: str, authors: list[str], named: list[str]) -> None:
     assert find_named(question, authors) == set(named)
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What did Ada say about the kiln?", True),
+        ("How did Ada respond to the plan?", True),
+        ("What is Ada's opinion on the kiln?", True),
+        ("Was hat Ada zum Ofen gesagt?", True),
+        ("Qu'est-ce qu'Ada pense du four ?", True),
+        ("¿Qué opina Ada del horno?", True),
+        ("O que a Ada disse sobre o forno?", True),
+        ("田中さんは何を言いましたか？", True),
+        ("When did Ada mend the kiln?", False),
+        ("What does Ada bake on Sundays?", False),
+        ("Wann hat Ada den Ofen repariert?", False),
+        ("Wo ist mein Ofen?", False),
+        ("Which pens did Ada buy?", False),
+        ("Où travaille Ada ?", False),
+        ("¿Dónde vive Ada?", False),
+        ("田中さんはどこに住んでいますか？", False),
+    ],
+)
+def test_what_somebody_said_is_asked_in_many_words(question: str, *, asks: bool) -> None:
+    assert asks_what_was_said(question) is asks
 
 
 @pytest.mark.parametrize(
