@@ -104,7 +104,7 @@ _FINITE = phrases.parse_words(
     viene llega sale abre cierra queda
     est sont était étaient sera seront coûte coûtent ont commence appartient vient arrive ouvre habite
     é são foi foram será está estão estavam tem têm custa custam começa fica mora trabalha vem chega sai abre fecha
-    mudou ficou
+    mudou ficou acaba acabam vence vencem
     """
 )
 _FINITE_ELSEWHERE = phrases.parse_words("war hat es a")
@@ -156,7 +156,8 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     text = strip_copying(text)
     without = _without_mentions(strip_mention(text))
     if without and not is_command(without) and (called := _classify_call(without)):
-        return "question" if called == "thanks" and asks_on(without) else called
+        told = called == "thanks" and is_told(without)  # "merci de noter que …"
+        return "statement" if told else "question" if called == "thanks" and asks_on(without) else called
     if not is_direct and (said := without_copy(text)) is not None:
         return _classify_copied(said)
     passes = bool(without) and not is_direct and mentions_in_passing(text)

@@ -118,7 +118,11 @@ _CLOSINGS = (
     r"|forget it|hat sich erledigt"
     r"|hat geklappt|passt(?: so)?|läuft|vergiss es|laisse tomber|c'est bon|ça (?:roule|marche)|nickel|impec(?:cable)?"
     r"|olv[ií]dalo|d[eé]jalo|ya (?:está|funciona)|deixa pra lá|esquece|deu certo(?: aqui)?|funcionou|cool|all good"
-    r"|that did (?:it|the trick)|yep|ok(?:ay)?|danke|merci|gracias|obrigad[oa]|thanks|thx)"
+    r"|(?:that(?:'s| was|s)? )?(?:exactly |just )?what i (?:needed|wanted)"
+    r"|genau das (?:hab(?:e)? ich gebraucht|brauchte ich)"
+    r"|c'(?:est|était) (?:exactement |juste |pile )?ce qu'il me fallait|(?:es |era )?justo lo que necesitaba"
+    r"|era (?:só |exatamente )?isso (?:que (?:eu )?precisava|mesmo)|that did (?:it|the trick)"
+    r"|yep|ok(?:ay)?|danke|merci|gracias|obrigad[oa]|thanks|thx)"
 )
 _CLOSES = re.compile(rf"{_CLOSINGS}(?:[\s,.;!–-]{{1,3}}{_CLOSINGS}){{0,4}}")
 _ASKING_CLAUSE = re.compile(
@@ -162,6 +166,7 @@ _SEARCHED = re.compile(  # what was there before: "the handover list, it was her
 _HOW_IT_GOES = re.compile(
     r"(?:como (?:tá|está|estão|vai|vão|anda|ficou) (?:o|a|os|as|ess[ae]|isso|indo|sendo) [^,?]{3,60}"
     r"|ça (?:avance|se passe|donne quoi) [^,?]{3,60}"
+    r"|o que (?:rolou|aconteceu|houve|teve|mudou)(?! [^?]{0,60}\b(?:foi|é|era|foram)\b)[^,?]{0,60}"
     r"|hieß es nicht [^,?]{2,60})\Z"
 )
 _ALL_SAID = re.compile(

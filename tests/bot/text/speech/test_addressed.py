@@ -111,6 +111,9 @@ question: no, I meant the other lamp | nein, ich meinte die von 2025 | non, je v
 question: no, quería la de mayo | não, eu queria a de maio
 statement: no, I meant Rolf, not Ralf | Ilse's off sick today | Rolf's away until May | no more lamps | plus de farine
 statement: keine Lampen mehr | we're out of flour
+statement: merci de noter que le four est froid | o contrato da granja acaba em maio
+thanks: nickel, c'est ce qu'il me fallait | great, exactly what i needed | era isso que eu precisava
+question: o que rolou ontem na granja | o que aconteceu no pátio
 question: Ilse's back door key | plus d'infos sur le four
 thanks: thanks! | great, thank you | 👍 | danke dir | ok cool
 statement: Ilse drove the tractor home | the barn lost its roof | our baker sells the loaves cold
