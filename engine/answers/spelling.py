@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.text.word_lists import STOP_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Sequence
     from typing import Any
@@ -95,6 +97,7 @@ def choose_correction(word: str, texts: Iterable[str]) -> str:
                 counts.setdefault(written.casefold(), Counter())[written] += 1
     distances = {key: measure_distance(folded, key, most) for key in counts}
     near = [key for key, distance in distances.items() if 0 < distance <= most and len(key) >= MIN_LENGTH]
+    near = [key for key in near if key not in STOP_WORDS]  # "mown" is no misspelled "down"
     near = [key for key in near if distances[key] == 1 or key[0] == folded[0]]
     if not near:
         return ""

@@ -48,7 +48,8 @@ GENERIC_VERBS = word_set(
 )
 GENERIC_WORDS = GENERIC_VERBS | word_set(
     """
-    new old good bad big small long short first last latest next recent current exact exactly total thing something
+    new old former previous good bad big small long short first last latest next recent current exact exactly
+    total thing something
     anything everything nothing someone anyone anybody somebody everybody person people man woman kind type sort way
     part place time day date week month year hour minute moment number amount name reason case fact detail information
     question answer list material machine tool animal colour color object item far ago away around back well until
@@ -92,12 +93,14 @@ SYNONYMS = tuple(
     down downtime outage
     eat dine
     elevator lift
+    establish founded started
     film movie
     fix mend repair
     flight fly plane
     flat apartment
     forest wood
     garbage rubbish trash waste
+    gather meet assemble
     guest visitor
     hire lease rent
     holiday leave vacation
@@ -117,6 +120,7 @@ SYNONYMS = tuple(
     salary wage
     shop store
     supplier vendor
+    supplies supplied delivers provides
     wed marry
     """.strip().splitlines()
 )

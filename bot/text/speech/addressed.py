@@ -4,7 +4,7 @@ Pure, but for reading once what was learned (`kinds.weights`, `kinds.passing`). 
 
 1. It asks about the bot itself, greets it, or only calls it: introduction.
 2. Nothing but thanks or praise: thanks. If it goes on to ask ("thanks but who pays"): question.
-3. It copies the bot in ("cc @bot"): statement if it says something, else aside.
+3. It copies the bot in ("cc @bot"): question if it asks nobody in particular, statement if it tells, else aside.
 4. What was learned from examples finds that it speaks of the bot to others ("just ask @bot"): aside.
 5. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
 6. Its grammar shows that it asks, tells or closes a matter (`kinds.constructions`): question, statement, thanks.
@@ -20,10 +20,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from bot.text.speech import fragments, phrases
+from bot.text.speech.addressee import is_for_person
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
-from bot.text.speech.kinds.constructions import read_construction
+from bot.text.speech.kinds.constructions import asks_by_form, read_construction
 from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.verb_first import read_verb_first
@@ -102,7 +103,8 @@ _FINITE = phrases.parse_words(
     son está están era eran fue fueron será serán tiene tienen cuesta cuestan empieza termina vive trabaja
     viene llega sale abre cierra queda
     est sont était étaient sera seront coûte coûtent ont commence appartient vient arrive ouvre habite
-    é são foi foram será tem têm custa custam começa fica mora trabalha vem chega sai abre fecha mudou ficou
+    é são foi foram será está estão estavam tem têm custa custam começa fica mora trabalha vem chega sai abre fecha
+    mudou ficou acaba acabam vence vencem
     """
 )
 _FINITE_ELSEWHERE = phrases.parse_words("war hat es a")
@@ -146,21 +148,6 @@ _STUCK = re.compile(
 )
 _POLITE = re.compile(r"\bwould be (?:great|nice|good|helpful|lovely)\b|\bwäre (?:toll|schön|super|nett)\b")
 _POLITE_END = re.compile(r" (?:please|pls|bitte|svp|stp|sil (?:te|vous) pla[iî]t|por favor)\Z")
-# Passes a question on: "Ron wants to know if the hall is heated".
-_PASSED_ON = re.compile(
-    r"\b(?:(?:wants?|would like|need|needs) to know|(?:is|are|keeps?) asking"
-    r"|(?:will|wollen|möchte|möchten) wissen|fragt|quieren? saber"
-    r"|pregunta|veut savoir|veulent savoir|demande|quer(?:em)? saber|pergunta),? "
-    r"(?:if|whether|who|what|when|where|why|how|which|ob|wer|was|wann|wo|warum|wie|si|quién|qué|cuándo|dónde|cómo|cuánto"
-    r"|qui|quand|où|comment|combien|se|quem|quando|onde|como|quanto)\b",
-    re.IGNORECASE,
-)
-_PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
-# Names who or what is wanted instead: "no, the one who has the key".
-_SOUGHT_UNSPACED = re.compile(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
-# "Le maçon a-t-il fini": a French verb before its pronoun, behind a noun.
-_INVERTED = re.compile(r"\A(?!peut-être|sans doute)[^,.;:!«\n]{0,60}\w-t-(?:ils?|elles?|on)\b", re.IGNORECASE)
-_PATTERNS_OF_QUESTIONS = (_PASSED_ON, _PASSED_ON_UNSPACED, _SOUGHT_UNSPACED, _INVERTED)
 _NO_SUBJECTS = phrases.PREPOSITIONS | phrases.CONDITIONS | _ASKING - phrases.parse_words("that das die der")
 
 
@@ -169,17 +156,36 @@ def classify_addressed(text: str, *, is_direct: bool = False) -> Speech:
     text = strip_copying(text)
     without = _without_mentions(strip_mention(text))
     if without and not is_command(without) and (called := _classify_call(without)):
-        return "question" if called == "thanks" and asks_on(without) else called
+        told = called == "thanks" and is_told(without)  # "merci de noter que …"
+        return "statement" if told else "question" if called == "thanks" and asks_on(without) else called
     if not is_direct and (said := without_copy(text)) is not None:
-        return "statement" if said and _classify_said(_without_mentions(said)) == "statement" else "aside"
+        return _classify_copied(said)
     passes = bool(without) and not is_direct and mentions_in_passing(text)
     return "aside" if passes and not (is_called(text) and read_construction(without)) else _classify_said(without)
+
+
+def _classify_copied(said: str) -> Speech:
+    """What a message is that copies the bot in: a question if it asks nobody in particular, else told or an aside."""
+    without = _without_mentions(said)
+    speech, sentences = _classify_said(without) if without else "aside", split_sentences(without)
+    if speech == "question" and not (any(map(_asks_others, sentences)) or asks_by_form(without)):
+        return "statement"
+    is_for_another = MENTION.search(said) or any(is_for_person(sentence) for sentence in sentences)
+    return "aside" if speech not in {"question", "statement"} or (speech == "question" and is_for_another) else speech
+
+
+def _asks_others(sentence: Sentence) -> bool:
+    """Whether a sentence asks by its mark, its first words or its form; what is only named is told to those copied."""
+    words = sentence.words
+    opens = words[0] in phrases.AUXILIARIES | _ASKING or not (phrases.PEOPLE - {"we", "us", "wir"}).isdisjoint(words)
+    wants = words[0] in phrases.IMPERATIVES or not (_WANTING | {"please", "bitte"}).isdisjoint(words[:3])
+    return sentence.is_question or opens or wants or is_request(sentence) or is_unspaced("".join(words))
 
 
 def _classify_said(without: str) -> Speech:
     """What a text without mentions is that is said to the bot."""
     sentences = split_sentences(without)
-    if not sentences or is_command(without) or any(pattern.search(without) for pattern in _PATTERNS_OF_QUESTIONS):
+    if not sentences or is_command(without) or asks_by_form(without):
         return "question"
     if asks_behind_call(without, name_evidence):
         return "question"

@@ -63,6 +63,13 @@ def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
     return group or called or (ends and words[0] in _QUESTION_STARTS and _can_be_name(tokens[-1]))
 
 
+def is_for_person(sentence: Sentence) -> bool:
+    """Whether a sentence addresses somebody by a name, or as "you"."""
+    words = frozenset(sentence.words)
+    yours = phrases.YOU if phrases.FRENCH.isdisjoint(words) else phrases.YOU - phrases.NOT_YOU
+    return not yours.isdisjoint(words) or is_for_others(sentence, frozenset())
+
+
 def _is_mention(token: str) -> bool:
     return token.startswith(("<@", "@", "<!"))
 

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 PRECEDING_COUNT = 2
 _NAME_SEPARATORS = re.compile(r"[-_./]")
 _MAX_TITLE_WORDS = 6
+# Says how many people a group has without a word for them: "there are 61 of us", "nous sommes 61".
+_COUNTS_US = re.compile(
+    r"\b\d{1,6} of us\b"
+    r"|\b(?:we are|wir sind|nous sommes|somos) (?:now |jetzt |zu |maintenant |ahora |agora )?\d{1,6}\b",
+    re.IGNORECASE,
+)
+PEOPLE = content_stems("people employees")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
@@ -64,6 +71,7 @@ def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
             before = _preceding_positions(candidates, source, chat=bool(speaker))
             nearby = heading.union(*(candidates[at].stems for at in before))
             stems = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
+            stems |= PEOPLE if _COUNTS_US.search(text) else frozenset()
             is_title = not speaker and not is_item and (_looks_like_title(text) or stems <= heading)
             candidates.append(Candidate(source, text, speaker, time, stems, nearby, is_title, before, is_item))
     return candidates

@@ -6,14 +6,15 @@ It tells something if
 2. it says what its author did or is about to do: "arreglé la fuga", "Ada's going to bring it",
 3. it gives a time or an amount behind the name of something: "gate: 9:30", or what is new: "new day: Wednesday",
 4. it asks to be waited for, which is no question to a bot, or closes a matter: "found it, never mind",
-5. it supposes something, or puts a word in the place of another: "maybe Ada signs tomorrow", "not Lyon, Lille".
+5. it says who is not there or what has run out: "Ada's off sick today", "no more lamps",
+6. it supposes something, or puts a word in the place of another: "maybe Ada signs tomorrow", "not Lyon, Lille".
 
 Where a later part begins as a question or a request does, it leaves that open. It asks something if
 
-6. its last clause begins with a verb and a pronoun: "they charge 12 euros, is that right",
-7. it ends with a word that wants to be confirmed, or offers an alternative: "we are forty, oder", "… or just the bill",
-8. it names all that somebody said: "todo lo que dijo Julia del tejado",
-9. it says that its author cannot get in: "no luck with the portal login".
+7. its last clause begins with a verb and a pronoun: "they charge 12 euros, is that right",
+8. it ends with a word that wants to be confirmed, or offers an alternative: "we are forty, oder", "… or just the bill",
+9. it names all that somebody said: "todo lo que dijo Julia del tejado",
+10. it says that its author cannot get in: "no luck with the portal login".
 """
 
 from __future__ import annotations
@@ -117,7 +118,11 @@ _CLOSINGS = (
     r"|forget it|hat sich erledigt"
     r"|hat geklappt|passt(?: so)?|läuft|vergiss es|laisse tomber|c'est bon|ça (?:roule|marche)|nickel|impec(?:cable)?"
     r"|olv[ií]dalo|d[eé]jalo|ya (?:está|funciona)|deixa pra lá|esquece|deu certo(?: aqui)?|funcionou|cool|all good"
-    r"|that did (?:it|the trick)|yep|ok(?:ay)?|danke|merci|gracias|obrigad[oa]|thanks|thx)"
+    r"|(?:that(?:'s| was|s)? )?(?:exactly |just )?what i (?:needed|wanted)"
+    r"|genau das (?:hab(?:e)? ich gebraucht|brauchte ich)"
+    r"|c'(?:est|était) (?:exactement |juste |pile )?ce qu'il me fallait|(?:es |era )?justo lo que necesitaba"
+    r"|era (?:só |exatamente )?isso (?:que (?:eu )?precisava|mesmo)|that did (?:it|the trick)"
+    r"|yep|ok(?:ay)?|danke|merci|gracias|obrigad[oa]|thanks|thx)"
 )
 _CLOSES = re.compile(rf"{_CLOSINGS}(?:[\s,.;!–-]{{1,3}}{_CLOSINGS}){{0,4}}")
 _ASKING_CLAUSE = re.compile(
@@ -161,6 +166,7 @@ _SEARCHED = re.compile(  # what was there before: "the handover list, it was her
 _HOW_IT_GOES = re.compile(
     r"(?:como (?:tá|está|estão|vai|vão|anda|ficou) (?:o|a|os|as|ess[ae]|isso|indo|sendo) [^,?]{3,60}"
     r"|ça (?:avance|se passe|donne quoi) [^,?]{3,60}"
+    r"|o que (?:rolou|aconteceu|houve|teve|mudou)(?! [^?]{0,60}\b(?:foi|é|era|foram)\b)[^,?]{0,60}"
     r"|hieß es nicht [^,?]{2,60})\Z"
 )
 _ALL_SAID = re.compile(
@@ -179,6 +185,46 @@ _LOCKED_OUT = re.compile(
     r"|logro) (?:entrar|abrir|acceder"
     r"|imprimir)|no entro (?:en|al?)\b|não (?:entro|tô conseguindo|estou conseguindo|me deixa)\b))"
 )
+# Passes a question on: "Ron wants to know if the hall is heated".
+_PASSED_ON = re.compile(
+    r"\b(?:(?:wants?|would like|need|needs) to know|(?:is|are|keeps?) asking"
+    r"|(?:will|wollen|möchte|möchten) wissen|fragt|quieren? saber"
+    r"|pregunta|veut savoir|veulent savoir|demande|quer(?:em)? saber|pergunta),? "
+    r"(?:if|whether|who|what|when|where|why|how|which|ob|wer|was|wann|wo|warum|wie|si|quién|qué|cuándo|dónde|cómo|cuánto"
+    r"|qui|quand|où|comment|combien|se|quem|quando|onde|como|quanto)\b",
+    re.IGNORECASE,
+)
+_PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
+# Names who or what is wanted instead: "no, the one who has the key".
+_SOUGHT_UNSPACED = re.compile(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
+# "Le maçon a-t-il fini": a French verb before its pronoun, behind a noun.
+_INVERTED = re.compile(r"\A(?!peut-être|sans doute)[^,.;:!«\n]{0,60}\w-t-(?:ils?|elles?|on)\b", re.IGNORECASE)
+# Puts right what its author wanted: "no, I meant the other one", but not "no, I meant Rolf, not Ralf".
+_MEANT = re.compile(
+    r"\A(?:no+|nope|nah|nee?|nein|nö|non|não|nao)[\s,.;:!–-]{1,4}"
+    r"(?:(?:that(?:['’]s| is) not what i (?:meant|asked)|das meint?e? ich nicht|eso no|isso não)[\s,.;:!–-]{1,4})?"
+    r"(?:(?:i|we) (?:meant|wanted|was (?:asking|looking)|need(?:ed)?)"
+    r"|(?:ich|wir) (?:meint?en?|wollten?|will|bräuchten?|suchten?)"
+    r"|je (?:voulais|parlais|cherchais|pensais (?:à|au))|on voulait|(?:yo )?(?:quería|buscaba|hablaba de|me refería)"
+    r"|(?:eu )?(?:queria|procurava|quis dizer|falava|estava falando))\b(?![^?]{0,80}, (?:not|nicht|pas|no|não)\b)",
+    re.IGNORECASE,
+)
+# Somebody who is not there, with the verb drawn to the name, and what has run out.
+_ABSENT = re.compile(
+    r"(?!(?:who|what|where|when|how|why|that|there|here|let|it)\b)[^\W\d]{2,20}'s (?:not )?"
+    r"(?:off(?: sick)?|out(?: sick)?|away|sick|ill|late|back|gone|on (?:leave|holiday|vacation|a call)|in a meeting|in)"
+    r"(?: (?:today|tomorrow|now|until|till|from|for|on|this|next|since|again|with|at|all)\b.{0,60})?"
+    r"|(?:(?:we(?:'re| are) )?(?:all )?out of|no more) (?!date\b|curiosity\b)[^?]{2,40}(?: left)?"
+    r"|plus (?:de |d'|du |aucun )(?!(?:infos?|informations?|détails?|précisions?|renseignements?|contexte|exemples?"
+    r"|temps)\b)[^?]{2,40}"
+    r"|keine?n? [^?]{2,40} mehr(?: da)?"
+)
+_FORMS_OF_QUESTIONS = (_PASSED_ON, _PASSED_ON_UNSPACED, _SOUGHT_UNSPACED, _INVERTED, _MEANT)
+
+
+def asks_by_form(text: str) -> bool:
+    """Whether a form shows that a text without mentions asks, whatever else it says."""
+    return any(pattern.search(text) for pattern in _FORMS_OF_QUESTIONS)
 
 
 def read_construction(text: str) -> Literal["question", "statement", "thanks", ""]:
@@ -194,7 +240,12 @@ def read_construction(text: str) -> Literal["question", "statement", "thanks", "
         return ""
     gives = _VALUE.fullmatch(plain) and not _OPEN_VALUE.search(plain)
     did = _DID.match(plain) and not _FINDS_NOTHING.search(plain)
-    others = (_SUBJECT_CLAUSE.match(plain), _WAITS.fullmatch(plain), _REPLACES.fullmatch(plain))
+    others = (
+        _SUBJECT_CLAUSE.match(plain),
+        _WAITS.fullmatch(plain),
+        _REPLACES.fullmatch(plain),
+        _ABSENT.fullmatch(plain),
+    )
     tells = gives or did or _supposes(plain) or any(others)
     return "statement" if tells else ""
 

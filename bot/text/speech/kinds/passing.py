@@ -33,7 +33,7 @@ _ASKS_NOTHING = re.compile(r"[^?？]*\Z")
 _NAMED = re.compile(
     r"(?<!est-)(?<!ets-)\b(?:what|whatever|the (?:thing|stuff)|was|ce que|lo que|frag(?:t"
     r"|en wir)?(?: doch| mal| einfach)"
-    r"|(?<!je )demandez? (?:donc )?à|pregunt(?:ad|e|en)(?:le)? a) (?:o |el |le )?\Z",
+    r"|(?<!je )demandez? (?:donc )?à|preg[uú]nt(?:ad|al|el|e|en|enl)(?:e|es)? a) (?:o |el |le )?\Z",
     re.IGNORECASE,
 )
 _TRUSTED = re.compile(

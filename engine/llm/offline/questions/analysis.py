@@ -44,7 +44,14 @@ _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         "price",
         re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
     ),
-    ("time", re.compile(r"\bwhen\b|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b", re.IGNORECASE)),
+    (
+        "time",
+        re.compile(
+            r"\A(?!\W{0,9}(?:(?:and|but|so) )?(?:where|whom?|why|how)\b).*\bwhen\b"  # "where do we meet when it burns"
+            r"|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "reason",
         re.compile(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from engine.text.word_lists import word_set
+from engine.llm.offline.words import content_words, split_words, stem
+from engine.text.word_lists import ATTRIBUTE_WORDS, word_set
 
 # What a question may ask for before its verb: "que horas abre?".
 _UNITS = (
@@ -51,7 +52,22 @@ _NUMBER = re.compile(
 # What stands for the noun of the question before: "celui de Brest", "the one in Lyon".
 _NOUN = re.compile(
     r"\A\W*(?:celui|celle|ceux|celles|(?:the )?ones?|that|those|derjenige|diejenige|aquel|aquella|aquele|aquela)"
-    r" (?:de|du|des|d['’]|à|in|of|at|from|for|von|aus|da|do|em)\b",
+    r" (?:de|du|des|d['’]|à|in|of|at|from|for|von|aus|da|do|em)\b"
+    r"|\A\W*(?:el|la|los|las|o|a|os|as) (?:de|del|da|do|das|dos)\b"
+    r"|\A\W*(?:der|die|das|den|dem) (?:vom|von|aus|im|in|am|beim|bei|für)\b",
+    re.IGNORECASE,
+)
+# A noun with its article, and "of" behind it: "le cours de tissage", "the course of weaving".
+_NOUN_WITH_OWNER = re.compile(
+    r"\b(?:the|der|die|das|den|dem|el|la|los|las|le|les|l['’]|o|a|os|as)\s?([^\W\d]{3,40}) "
+    r"(?:of|von|vom|der|des|de|du|del|da|do|d['’])\b",
+    re.IGNORECASE,
+)
+_OWNED_BY = r"(?:of|von|vom|der|des|del|de|du|da|do|d['’])\s?(?:(?:the|der|dem|den|la|le|les|los|las|el|os|as|o|a)\s)?"
+_ATTRIBUTES = frozenset(stem(word) for word in ATTRIBUTE_WORDS)
+_KIND_ASKED = re.compile(  # the type of answer that a question with another subject needs, too
+    r"\A(?:\W|and |but |und |y |et |e )*(when|where|how (?:many|much|long|far|old|often)|wann|wo"
+    r"|wie (?:viele?|lange|oft|weit)|cuándo|dónde|cuántos|cuántas|quand|où|combien|quando|onde|quantos|quantas)\b",
     re.IGNORECASE,
 )
 _THING_PRONOUN = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
@@ -89,6 +105,31 @@ def exchanges_number(question: str) -> bool:
 def stands_for_noun(question: str) -> bool:
     """Whether a question begins with a word for the noun of the question before."""
     return bool(_NOUN.match(question))
+
+
+def find_same_noun(fragment: str, question: str) -> str:
+    """The noun that a fragment gives another owner than the question before, or stands for; empty if there is none.
+
+    After "when does the course of pottery begin?" it is "course": "the course of weaving?", "the one of weaving?".
+    """
+    before = _NOUN_WITH_OWNER.search(question)
+    if stands_for_noun(fragment):
+        return before[1] if before else ""
+    found = _NOUN_WITH_OWNER.match(fragment)
+    is_same = found is not None and stem(found[1]) in map(stem, split_words(question))
+    return found[1] if found and is_same and stem(found[1]) not in _ATTRIBUTES else ""
+
+
+def list_asked_of(noun: str, question: str) -> list[str]:
+    """What a question asks of a noun, without what owns that."""
+    owner = re.search(rf"\b{re.escape(noun)} {_OWNED_BY}([\w’'-]+)", question, re.IGNORECASE)
+    asked = [word for word in content_words(question) if owner is None or stem(word) != stem(owner[1])]
+    return [*list_kind_asked(question), *asked]
+
+
+def list_kind_asked(question: str) -> list[str]:
+    """The words of a question for the type of its answer: "how many"."""
+    return [found[1].lower() for found in _KIND_ASKED.finditer(question)]
 
 
 def means_thing(question: str) -> bool:

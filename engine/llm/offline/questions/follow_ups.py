@@ -30,8 +30,11 @@ from engine.llm.offline.questions.ellipsis import (
     drop_owners,
     exchanges_number,
     find_last_question,
+    find_same_noun,
     has_object_pronoun,
     lacks_subject,
+    list_asked_of,
+    list_kind_asked,
     means_actors,
     means_thing,
     stands_for_noun,
@@ -86,11 +89,6 @@ _ASKING = word_set(
 _QUESTION_WORDS = _ASKING - word_set(
     "is are was were do does did can could will would should has have had must may ist sind hat kann"
 ) | word_set("was")
-_KIND_ASKED = re.compile(  # the type of answer that a question with another subject needs, too
-    r"\A(?:\W|and |but |und |y |et |e )*(when|where|how (?:many|much|long|far|old|often)|wann|wo"
-    r"|wie (?:viele?|lange|oft|weit)|cuándo|dónde|cuántos|cuántas|quand|où|combien|quando|onde|quantos|quantas)\b",
-    re.IGNORECASE,
-)
 _WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
 _PREPOSITION = re.compile(
     r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|bis|en|para|con|pour"
@@ -158,9 +156,13 @@ def complete_question(question: str, former: Exchange) -> str:
         return question if find_entities(before, ExcerptFacts()) else _resolve_reference(question, former)
     if has_object_pronoun(fragment):
         return _resolve_reference(question, former)
-    if not stands_for_noun(fragment) and _is_whole(fragment, continues=continues):
-        return question
-    return _append(question, _list_missing(fragment, former))
+    if noun := find_same_noun(fragment, former.question):
+        missing = list_asked_of(noun, former.question)
+    elif not stands_for_noun(fragment) and _is_whole(fragment, continues=continues):
+        missing = []
+    else:
+        missing = _list_missing(fragment, former)
+    return _append(question, missing)
 
 
 def _list_kept(fragment: str, question: str) -> list[str]:
@@ -229,7 +231,7 @@ def _list_missing(fragment: str, former: Exchange) -> list[str]:
     if any(stem(word) in _ATTRIBUTES for word in head):
         return subject or asked
     rest = _without_rest(asked, former.question, subject, len(_telling(fragment))) or _asked_generally(former, subject)
-    return [*(found[1].lower() for found in _KIND_ASKED.finditer(former.question)), *rest]
+    return [*list_kind_asked(former.question), *rest]
 
 
 def _asked_generally(former: Exchange, subject: Sequence[str]) -> list[str]:

@@ -31,6 +31,9 @@ _REFERENCES = re.compile(
     r"|\b(?:the two|die beiden|l[oa]s dos|les deux|os dois|as duas|you (?:just )?(?:mentioned|listed|named))\b"
     r"|\b(?:ihm|ihn|ihnen|dessen|deren|dort|ella|ellos|ellas|allí|eso|elle|elles|lui|cela|ela|ele|eles"
     rf"|dele|dela|su|sus)\b|\b(?-i:er|sie|ihn)\b|{GERMAN_THERE}"
+    # "Il ouvre quand ?", but not "il faut combien ?".
+    r"|\bils?(?= (?!(?:y|faut|faudra|faudrait|pleut|neige|gèle|reste|manque|s['’]agit)\b)[^\W\d]+ (?:[^\W\d]+ )?"
+    r"(?:combien|quand|où|comment|quoi|pourquoi|à quelle|depuis quand|jusqu['’]à)\b)"
     r"|\bqu['’]ils\b|\w(?:-t)?-ils?\b"
     r"|(?<!, )\b(?:davon|damit|dafür|darin|drin|daran|darauf|darüber|danach|dazu|darum|dagegen|davor|daneben|dahinter"
     r"|darunter)\b(?!,)"

@@ -8,6 +8,7 @@ _CONTINUATION = re.compile(r"\A(?:では|じゃあ|それで|で、|那么?|那)
 _TOPIC_ALONE = re.compile(r"\A([^のをが\s、。]{1,30}?)(?:は|も|なら|だと)?(?:どう(?:です)?か?)?[？?]*\Z")
 _ATTRIBUTE_OF = re.compile(
     r"\A(?P<subject>[^はがを、。]{1,30})の(?P<asked>[^のはがを、。？?]{1,15})(?:は|が|を|[？?]|\Z)"
+    r"|\A(?P<object>[^はがを、。]{1,20})を(?P<act>[^はがを、。]{1,20}?(?:の|人|方|会社|部署)は(?:誰|だれ|どなた|どこ|いつ))"
     r"|\A(?P<topic>[^はがを、。]{1,30})(?:は|が)(?P<rest>[^？?]{1,40})"
 )
 _ATTRIBUTE = re.compile(
@@ -41,7 +42,10 @@ def complete_unspaced(question: str, former: str) -> str:
     asked = _TOPIC_ALONE.match(bare)
     if before is None:
         return question
-    subject, predicate = before["subject"] or before["topic"], before["asked"] or before["rest"]
+    subject, predicate = (
+        before["subject"] or before["object"] or before["topic"],
+        before["asked"] or before["act"] or before["rest"],
+    )
     is_ownerless = _OWNERLESS.match(bare) and before["subject"]
     if is_ownerless or _REFERS.match(bare) or _ASKS_WHERE.match(bare):
         return question if subject in question else f"{question} ({subject})"

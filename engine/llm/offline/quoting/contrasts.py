@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from engine.llm.offline.ranking import ClauseScores
 
 SHORT_WORDS = 6
+HEAD_SHARE = 0.1  # of the weight of what is qualified: of two sentences that say as much, one names it
 MARGIN = 0.02  # of the weight of a question, by which what contrasts says more than what does not
 _PREPOSITIONS = word_set("of in on for at with about von für mit de du des del do da dos das para con com pour avec")
 _ARTICLES = word_set("the a an our my your his her its their der die das dem den le la les el los las o os as um uma")
 _ASKING = word_set("which what whose how welche welcher welches quel quelle qué qual")
+# Of "the field lies in Oswin" the field is qualified as in "the field in Oswin".
+_LIES = re.compile(r" (?:lies|stands|sits|(?:is|are)(?: (?:located|held|kept))?) (in|at|on|for) ")
 _PRONOUN = re.compile(
     r"(?:and |but |so |then |also )?(?:he|she|it|its|they|his|her|their|this|that|these|those|er|sie|es|il|elle|él|ella"
     r"|ele|ela)\b",
@@ -68,6 +71,7 @@ def join_names(words: Sequence[str], text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def list_qualifiers(text: str) -> tuple[Qualifier, ...]:
     """What qualifies another word in a text, before or after it."""
+    text = _LIES.sub(r" \1 ", text)
     words = split_words(text)
     found = []
     for at, (word, after) in enumerate(pairwise(words)):
@@ -119,10 +123,12 @@ def _decides(
         if (qualifier.head, qualifier.link) == (one.head, one.link)
     }
     others = [at for at, each in enumerate(clause.terms) if each.word not in same and each.stem != one.head]
-    others = others or [at for at, each in enumerate(clause.terms) if each.stem == one.head]
+    heads = [at for at, each in enumerate(clause.terms) if each.stem == one.head]
+    others = others or heads
     contrasting, fitting = 0.0, 0.0
     for at in positions:
         said = float(clause.coverage[at][others] @ clause.weights[others])
+        said += HEAD_SHARE * float(clause.own[at][heads] @ clause.weights[heads])
         if _contrasts(one, at, clause, candidates, asked):
             contrasting = max(contrasting, said)
         else:
@@ -142,7 +148,7 @@ def _contrasts(one: Qualifier, at: int, clause: ClauseScores, candidates: Sequen
     is_near = not families.isdisjoint(map(word_family, candidates[at].nearby_stems))
     return any(
         other.head == one.head
-        and (other.link == one.link or (bool(one.link) and not other.link and not is_near))
+        and (other.link == one.link or (not (one.link and other.link) and not is_near))
         and _replaces(other.word, one.word, asked)
         for candidate in about
         for other in list_qualifiers(candidate.text)

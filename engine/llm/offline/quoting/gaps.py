@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.questions.analysis import has_answer_type, is_list_noun, is_number, is_unit
 from engine.llm.offline.quoting.contrasts import join_names, list_stated
-from engine.llm.offline.words import has_parts, is_generic, is_stop_word, split_words, stem, word_family
+from engine.llm.offline.words import content_stems, has_parts, is_generic, is_stop_word, split_words, stem, word_family
 from engine.text.languages.unspaced import has_unspaced
 from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
@@ -40,6 +40,17 @@ _SUBJECT = re.compile(
 )
 # The verb of a question for who does something.
 _WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
+_NAME_SEPARATORS = re.compile(r"[-_./]")
+# What a question for who may, must or does something is about: "who may drive the tractor?".
+_WHO_DOES_WHAT = re.compile(
+    r"\A\W{0,3}who(?:\s[\w']+){1,3}?\s(?:the|a|an|our|my|your)\s(?:[\w-]+\s){0,2}?([\w-]{3,})\W{0,3}\Z", re.IGNORECASE
+)
+# "What distance does spinach need?"
+_WHAT_DOES = re.compile(
+    r"\W{0,3}(?:what|which|how)\s(?:[\w-]+\s){1,2}(?:does|do|did)\s(?:(?:the|a|an|our|my|your)\s)?([\w-]{3,})\s\w+\W{0,3}\Z",
+    re.IGNORECASE,
+)
+_LETTERED = re.compile(r"\b([a-z]{3,20})\b:?\s([A-Z])(?![\w'’])")  # "hall B", in a cell "hall: B"
 _HIRAGANA = re.compile("[\u3041-\u309f]")  # in a pair of letters: the end of a word
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
@@ -53,8 +64,9 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     if not positions:
         return []
     quoted = [candidates[at] for at in positions]
-    known = set[str]().union(*(candidate.nearby_stems for candidate in quoted))
-    known = known.union(*(candidate.stems for at in positions for candidate in _list_around(at, candidates, 0)))
+    known = set(quoted[0].nearby_stems).union(*(_list_heading(candidate) for candidate in quoted))
+    known = known.union(*(candidate.stems for candidate in _list_around(positions[0], candidates, 0)))
+    known = known.union(*(candidate.stems for at in positions for candidate in list_stated(at, candidates)))
     families = set(map(word_family, known))
     missing = [term for term in clause.terms if not _is_known(term, clause, known, families)]
     if any(term.word[0].isdigit() for term in missing):  # a number may follow as well
@@ -69,6 +81,8 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     is_row = any(candidate.text.count(": ") > 1 for candidate in quoted)  # of a table, whose labels say who does what
     others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]
     others += [term.word for term in plain if not is_row and _is_asked_verb(term, clause)]
+    others += _list_other_letters(clause.text, quoted)
+    others += [term.word for term in plain if _is_other_row(term, clause, quoted)]
     others += _find_verb_gap(positions, clause, candidates)
     others += [
         term.word
@@ -76,6 +90,11 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         if _stands_for_another(term, clause, positions, candidates) and not _has_characters(term.word, quoted)
     ]
     return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
+
+
+def _list_heading(candidate: Candidate) -> frozenset[str]:
+    """The stems of the title and heading above a sentence, without those of the sentences before it."""
+    return content_stems(_NAME_SEPARATORS.sub(" ", f"{candidate.source.title} {candidate.source.label}"))
 
 
 def _has_characters(word: str, quoted: Sequence[Candidate]) -> bool:
@@ -142,8 +161,8 @@ def _is_place(term: Term, clause: ClauseScores) -> bool:
 
 
 def _is_subject(term: Term, clause: ClauseScores) -> bool:
-    """Whether a question for yes or no, a time or a place asks it of this: "are cats allowed"."""
-    found = _SUBJECT.match(clause.text)
+    """Whether a question for yes or no, a time, a place or a person asks it of this: "are cats allowed"."""
+    found = next(filter(None, (pattern.match(clause.text) for pattern in (_SUBJECT, _WHO_DOES_WHAT, _WHAT_DOES))), None)
     if found is None or found[1].casefold() in SELF_WORDS or _RELATIVE.search(clause.text):
         return False
     return found[1].casefold() == term.word.casefold()
@@ -207,6 +226,25 @@ def _qualifies_another(term: Term, heads: set[str], clause: ClauseScores, quoted
         if stem(word) in heads and not is_stop_word(before) and stem(before) not in asked:
             return not term.is_generic or _are_contrasting(term.word, before)
     return not term.is_generic and any(f"{word}:" in quoted for word in said if stem(word) in heads)
+
+
+def _list_other_letters(question: str, quoted: Sequence[Candidate]) -> list[str]:
+    """Things that a question tells apart by a letter, if what is quoted has only others: "hall A", of "hall: C"."""
+    every = [set(_LETTERED.findall(candidate.text)) for candidate in quoted]
+    said = next(filter(None, every), set())
+    nouns = {noun for noun, _ in said}
+    return [
+        f"{noun} {letter}"
+        for noun, letter in _LETTERED.findall(question)
+        if noun in nouns and (noun, letter) not in said
+    ]
+
+
+def _is_other_row(term: Term, clause: ClauseScores, quoted: Sequence[Candidate]) -> bool:
+    """Whether the word before it in the question heads the cells of what is quoted: "the light purple"."""
+    words = split_words(clause.text)
+    before = {words[at - 1] for at in range(1, len(words)) if words[at] == term.word} - {""}
+    return any(f"{word}:" in candidate.text for candidate in quoted if candidate.is_item for word in before)
 
 
 def _are_contrasting(*words: str) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 600  # characters of a statement that are looked at
 MAX_SUBJECT_WORDS = 4  # that a pronoun stands for
+LONG_CUE = 4  # words
 MAX_CLAUSES = 8  # of a statement; every one is compared with every one of others
 _BREAK = re.compile(
     r"[;!?\n]|(?<!\d)(?<!\bM[rs])(?<!\bMrs)(?<!\b[DHFS]r)(?<!\bSra)(?<!\bProf)[.](?=\s|\Z)|"
@@ -187,11 +188,16 @@ def parse_text(text: str) -> Parsed:
         bool(cues.TEMPORARY.search(text)),
         bool(cues.RECURRING.search(text)),
         _is_personal(text),
-        bool(cues.CONTRADICTION.match(text)),
+        bool(cues.CONTRADICTION.match(text)) or _corrects(text),
         _find_former(text),
         frozenset[str]().union(*(clause.stems for clause in parts)),
         any(clause.changes for clause in parts),
     )
+
+
+def _corrects(text: str) -> bool:
+    """Whether a short message gives another value of what the message before it said."""
+    return len(text) <= cues.MAX_CORRECTION and bool(cues.CORRECTED_BY.search(text))
 
 
 def _split(text: str) -> list[str]:
@@ -267,7 +273,7 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
     """The words that say what a clause is about, without values and cues."""
     taken = [(value.start, value.stop) for value in values if not _is_modifier(text, value, values)]
     said = (cues.CHANGE, cues.CANCELED, *(side for scale in cues.SCALES for side in scale))
-    taken += [match.span() for pattern in said for match in pattern.finditer(text)]
+    taken += [span for pattern in said for match in pattern.finditer(text) for span in _list_cue_spans(match)]
     found: list[Word] = []
     last_stop = -1
     for match in _WORD.finditer(text):
@@ -289,6 +295,14 @@ def _find_words(text: str, values: tuple[Value, ...]) -> list[Word]:
         )
         last_stop = match.end()
     return found
+
+
+def _list_cue_spans(match: re.Match[str]) -> list[tuple[int, int]]:
+    """Where a cue stands; of a long one only its ends, as others stand between them: "put the lamps into"."""
+    words = list(_WORD.finditer(match[0]))
+    if len(words) < LONG_CUE:
+        return [match.span()]
+    return [(match.start() + word.start(), match.start() + word.end()) for word in (words[0], words[-1])]
 
 
 def _is_verb(match: re.Match[str], text: str) -> bool:
@@ -346,13 +360,20 @@ def _find_plain_words(text: str, values: tuple[Value, ...]) -> list[Word]:
 
 
 def _find_former(text: str) -> frozenset[str]:
-    """The words and values that are said to hold no longer: "instead of Tuesday"."""
+    """The words and values that are said to hold no longer: "instead of Tuesday"; "11 euros rather than 10".
+
+    A number beside a price or a time is one, too.
+    """
     found: set[str] = set()
     for match in cues.FORMER_AFTER.finditer(text):
         found |= list_tokens(_FORMER_END.split(text[match.end() : match.end() + 60])[0])
     for match in cues.FORMER_BEFORE.finditer(text):
         found |= list_tokens(_FORMER_START.split(text[max(0, match.start() - 40) : match.start()])[-1])
     found |= {stem(match[1]) for match in cues.SINCE_SOMEBODY.finditer(text)}
+    numbers = [token.partition(" ")[2] for token in found if token.startswith("number ")]
+    kinds = {value.kind for value in find_values(text)} if numbers else set[str]()
+    found |= {f"money {number.replace(',', '.')}" for number in numbers if "money" in kinds}
+    found |= {f"time {number}:0" for number in numbers if "time" in kinds}
     return frozenset(found)
 
 

@@ -8,7 +8,8 @@ from engine.text.word_lists import word_set
 
 # What is said now differs from what was said before.
 CHANGE = re.compile(
-    r"\b(?:now|instead|extended|prolong\w{1,4}|verlängert|prorrogad\w|moved?|moves|moving|shift(?:ed|s)?|postponed?|"
+    r"\b(?:now|instead|rather than|extended|prolong\w{1,4}|verlängert|prorrogad\w|moved?|moves|moving|"
+    r"shift(?:ed|s)?|postponed?|"
     r"delayed|slip(?:s|ped)|brought forward|"
     r"push(?:ed|es|ing)|rescheduled|chang(?:ed|es|ing)|switch(?:ed|es|ing)?|replac(?:e|ed|es|ing)|"
     r"raised|raises|increas(?:ed|es)|lower(?:ed|s)|reduc(?:ed|es)|drop(?:s|ped) to|(?:goes|going|went) (?:up|down) to|"
@@ -23,7 +24,7 @@ CHANGE = re.compile(
     r"august|september|october|november|december)|from \w{3,12} on(?:wards?)?|effective|change of plan|"
     r"(?:re-?)?(?:elected|appointed)|renam(?:e|ed|es|ing)|migration|retired|resigned|stepped down|"
     r"upgrad(?:e|ed|es|ing)|bumped|relocat\w{1,5}|(?:can't|cannot|can not|won't) (?:come|make|do)|"
-    r"migrat(?:ed|es|ing)|not but|deci(?:ded|sion)(?=:)|"
+    r"migrat(?:ed|es|ing)|not but|deci(?:ded|sion)(?=(?: \w{2,12})?:)|"
     r"after all|(?:rest|everything else|all else) (?:stays|remains|is unchanged)|since (?:\w{1,12} )?night)\b"
     r"|\A(?:so|therefore|deshalb|daher|donc|por eso|por isso|portanto) (?=\w)"
     r"|\b(?:jetzt|nun|nunmehr|stattdessen|statt|anstatt|anstelle|verschoben|verlegt|verschieb\w{1,4}|vorgezogen|"
@@ -58,12 +59,24 @@ CANCELED = re.compile(
     r"suspendid[oa]s?|anulad[oa]s?|suspens[oa]s?|não vai acontecer)\b|中止|キャンセル|取り消|取りやめ",
     re.IGNORECASE,
 )
+# Why somebody or something that was chosen is not what it will be.
+_UNFIT = (
+    r"(?:(?:is|are|was|were|got|gets|fell) (?:(?:already |fully |all )?(?:full|booked(?: out| up)?|sold out)|"
+    r"too \w{2,20}|ill|sick|closed|unavailable|through)\b|"
+    r"(?:had to|must) (?:drop out|cancel|step back|decline)\b|(?:dropped out|quit)\b|"
+    r"(?:ist|war|wird|sind|waren) (?:(?:leider |schon )?(?:voll|ausgebucht|krank|geschlossen|verhindert)|"
+    r"zu \w{3,20})\b|"
+    r"(?:est|était|sont|étaient) (?:complets?|malades?|fermée?s?|trop \w{3,20})\b|"
+    r"(?:está|estaba|es|era|estão|estava|é) (?:llen[oa]|complet[oa]|enferm[oa]|cerrad[oa]|lotad[oa]|chei[oa]|doente|"
+    r"fechad[oa]|demasiado \w{3,20}|muito \w{3,20})\b)"
+)
 # A message that begins so contradicts the one before it.
 CONTRADICTION = re.compile(
     r"\W{0,3}(?:(?:wait|oh|h+m+|ah|ach|oops|sorry|moment|warte|espera|attends|peraí|ih|あ)\W{1,3})?"
     r"(?:(?:\w{2,8},? )?(?:i|we) meant\b|make (?:that|it)\b|"
     r"(?:no|nope|nah|actually|correction|wrong|not (?:quite|true|right|correct)|that(?:'s| is) (?:wrong|"
     r"outdated)|"
+    rf"(?:sorry|oops|leider|hélas|lo siento|desculpa)(?=\W{{1,3}}(?:\w{{1,20}} ){{1,5}}{_UNFIT})|"
     r"not any ?more|nicht mehr|ya no|já não|plus maintenant|nein|doch|falsch|stimmt nicht|korrektur|non|faux|en fait|"
     r"na verdade|não|errado|"
     r"(?:sorry|oops|pardon|entschuldigung|perdón|desculpa)(?=\W{1,3}(?:\w{1,12} ){0,3}[\d$€£]))\b(?! (?:one|idea|"
@@ -71,6 +84,15 @@ CONTRADICTION = re.compile(
     r"need|longer|more|change|questions?|news|rush)\b)|いいえ|いや|違い?ます|訂正)",
     re.IGNORECASE,
 )
+# A message that gives what the one before it told of another value: "they wrote again, it will be 9 June".
+CORRECTED_BY = re.compile(
+    r"\b(?:it(?:['’]ll| will| is going to|['’]s going to) be|it (?:is|becomes)|it['’]s|that (?:makes|leaves)|"
+    r"(?:cut|set|put|rais|lower|chang|mov|br(?:ing|ought)|short|reduc)\w{0,4} (?:it|that|them) (?:back |down |up )?to|"
+    r"es (?:wird|werden|sind)|ce sera|cela fait|ça fera|serán?|vai ser|vão ser|serão)"
+    r"(?: (?:now|on|at|about|only|the|der|am|um|nur|le|à|el|a las|dia|às|so))? (?=\d)|\dに(?:なります|変わります)",
+    re.IGNORECASE,
+)
+MAX_CORRECTION = 80  # characters of such a message
 # Says that something does not hold: of two statements on one thing, the later one replaces one without it.
 NEGATION = re.compile(
     r"\b(?:not|no longer|never|any ?(?:more|longer)|stopped|ceased|"
@@ -94,7 +116,8 @@ FORMER_AFTER = re.compile(
 FORMER_BEFORE = re.compile(
     r"(?:ではなく|じゃなく|の代わりに|をやめ)|\b(?:nicht mehr|plus maintenant|"
     r"(?:is|was|has been|will be|gets) replaced|wird (?:durch|von)|any ?more|"
-    r"est remplacée?|es reemplazad\w|é substituíd\w|hand(?:s|ed) (?:\w{1,20} ){0,4}over)\b",
+    r"est remplacée?|es reemplazad\w|é substituíd\w|hand(?:s|ed) (?:\w{1,20} ){0,4}over)\b"
+    rf"|{_UNFIT}|が満室|が高すぎ|が暑すぎ",
     re.IGNORECASE,
 )
 # Something further, which replaces nothing.

@@ -286,6 +286,10 @@ def _differing_kinds(pair: Pair) -> set[str]:
         and len(pair.shared) == len(pair.new_stems)
     ):
         return {"money"}  # the currency goes without saying
+    if pair.of.is_reply and [len(one.values) for one in (pair.new, pair.old)] == [1, 1]:
+        ours, theirs = pair.new.values[0], pair.old.values[0]
+        if ours.kind == theirs.kind == "number" and not ours.unit and ours.form != theirs.form:
+            return {"number"}  # so does what is counted
     return {kind for kind in pair.new.kinds & pair.old.kinds if _differ(kind, pair.new, pair.old)}
 
 

@@ -107,6 +107,14 @@ statement: quick correction, two rooms are free | die Schilder hängen und stehe
 statement: jot down: the ladder is at Hob's
 thanks: you're a lifesaver | du bist klasse, danke | t'es trop fort | eres genial | você é incrível | 天才！
 thanks: génial, merci | valeu, ajudou! | kkkkk | www | どうもありがとうございます | 承知しました | gute Nacht
+question: no, I meant the other lamp | nein, ich meinte die von 2025 | non, je voulais celui de mai
+question: no, quería la de mayo | não, eu queria a de maio
+statement: no, I meant Rolf, not Ralf | Ilse's off sick today | Rolf's away until May | no more lamps | plus de farine
+statement: keine Lampen mehr | we're out of flour
+statement: merci de noter que le four est froid | o contrato da granja acaba em maio
+thanks: nickel, c'est ce qu'il me fallait | great, exactly what i needed | era isso que eu precisava
+question: o que rolou ontem na granja | o que aconteceu no pátio
+question: Ilse's back door key | plus d'infos sur le four
 thanks: thanks! | great, thank you | 👍 | danke dir | ok cool
 statement: Ilse drove the tractor home | the barn lost its roof | our baker sells the loaves cold
 statement: The harvest ended yesterday. | heute brennt die lampe | Rolf streicht den Zaun
@@ -160,7 +168,14 @@ aside: segundo o @ já foi pago, alguém confirma? | @ を入れたの誰？ | q
 question: @ summarise what <@U2> wrote in all channels
 question: @ can finance see this channel | @ is down payment required | we lost the key. @ who has the spare?
 question: does anyone know who has the key? @ maybe | @ resume lo de ayer | @ 昨日の話をまとめて
-aside: who pays? cc @ | cc @ please
+aside: cc @ please | Rolf, who pays? cc @ | can you sign it? cc @ | <@U2> who pays? cc @ | thanks everyone! cc @
+aside: pregúntale a @, que conoce el horno | pregúntenle a @
+question: who pays? cc @ | does anybody know when we bake? cc @ | Weiß jemand, wer zahlt? cc @ | Qui paie ? cc @
+question: ¿Quién paga? cc @ | Quem paga? cc @ | 誰が払いますか？ cc @ | need the gate code cc @
+question: kann mir jemand den Plan schicken cc @ | je cherche le bail cc @ | lamp broken again, anyone mended it? cc @
+statement: Lamp by the gate out of order until Monday. cc @ | Invoice to Rolf sent cc @ | Rechnung an Rolf raus. cc @
+statement: Facture envoyée à Rolf. cc @ | Factura enviada a Rolf. cc @ | Fatura enviada para o Rolf. cc @
+statement: Os sinos estão prontos. cc @ | ロルフへ請求書を送付済み cc @ | Fotos vom Hoffest (cc @)
 statement: The minutes are out. cc @ | El acta está lista, cc @. | 議事録を送りました。cc @
 aside: frag mal @, der kennt das | demande à @ | pregúntale a @ mañana | pergunta pro @ | @に聞いてください
 aside: @ hat mir nichts gesagt | @ m'a donné trois réponses | @ no supo la respuesta | @ acertou de novo

@@ -43,3 +43,9 @@ def test_a_question_wants_a_kind_of_thing(line: str) -> None:
     assert answer_type(question) == kind
     assert has_answer_type(right, wanted, counted_stems(question)) is True
     assert has_answer_type(wrong.rstrip("?"), wanted, counted_stems(question)) is (None if wrong[-1] == "?" else False)
+
+
+def test_a_clause_with_when_behind_another_question_word_asks_for_no_time() -> None:
+    assert answer_type("When do we meet?") == answer_type("And when is it?") == answer_type("On which day?") == "time"
+    assert answer_type("Where do we meet when the bell rings?") == "any"
+    assert answer_type("Who rings the bell when Ada is away?") == "person"

@@ -58,7 +58,9 @@ def test_pronouns_and_demonstratives_are_told_apart() -> None:
     assert means_thing("is it open?")
     assert not means_thing("is she here?")
     assert stands_for_noun("celui de Brest ?")
+    assert all(map(stands_for_noun, ("der vom Anhänger?", "el de lana?", "o da manhã?", "celle du port ?")))
     assert not stands_for_noun("le refuge de Brest ?")
+    assert not stands_for_noun("der Anhänger?")
 
 
 def test_pronouns_for_several_or_a_company_are_known() -> None:

@@ -159,6 +159,28 @@ def test_a_question_goes_back_to_a_former_topic(asked: str) -> None:
     assert rewrite_query(asked, (*MILL, *FENCE)).question == "who owns it? (mill, rose7)"
 
 
+@pytest.mark.parametrize(
+    ("former", "asked", "completed"),
+    [
+        ("Quand ouvre le refuge de Brest ?", "et le refuge de Dijon ?", "et le refuge de Dijon ? (quand, ouvre)"),
+        ("¿Cuándo abre el taller de lana?", "¿y el de barro?", "¿y el de barro? (cuándo, abre, taller)"),
+        ("Quando abre a oficina de barro?", "e a de lã?", "e a de lã? (quando, abre, oficina)"),
+        ("Wo hängt der Schlüssel vom Boot?", "und der vom Karren?", "und der vom Karren? (wo, hängt, Schlüssel)"),
+        (
+            "When does the course of weaving start?",
+            "and the course of dyeing?",
+            "and the course of dyeing? (when, start)",
+        ),
+        ("Combien coûte la barque ?", "et elle part quand ?", "et elle part quand ? (barque)"),
+        ("Combien coûte le four ?", "il arrive quand ?", "il arrive quand ? (four)"),
+        ("窯を直すのは誰ですか？", "料金は？", "料金は？ (窯)"),
+        ("窯を直すのは誰ですか？", "井戸は？", "井戸は？ (直すのは誰)"),
+    ],
+)
+def test_another_owner_of_the_same_noun_is_asked_the_same(former: str, asked: str, completed: str) -> None:
+    assert rewrite_query(asked, (ChatTurn("user", former), ChatTurn("assistant", "“…” [1]"))).question == completed
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     "text", ["back to " * 20_000, "and " * 20_000, "the " * 20_000, "of the " * 10_000, "(" * 50_000]

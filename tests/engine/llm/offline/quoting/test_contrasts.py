@@ -17,6 +17,16 @@ from tests.engine.llm.offline.quoting.clauses import read, score
             ["mill"],
         ),
         (
+            "What is the code of the rowing shed?",
+            "The shed for sails is called Bora, its code is 4711. To change the code of the pier gate, ask Bo.",
+            ["rowing"],
+        ),
+        (
+            "How many berths does the pier in Bergen have?",
+            "The pier lies in Oslo and has nine berths. The wind in Bergen is strong.",
+            ["Bergen"],
+        ),
+        (
             "When does the lease with Oslo Boats end?",
             "The lease with Bergen Sails ends in May. Oslo Boats pays.",
             ["Oslo Boats"],

@@ -36,6 +36,11 @@ from tests.engine.llm.offline.quoting.clauses import read, score
         ("Who keeps the open-air pier?", "The old pier is open. It is kept by Bo.", ["open-air"]),
         ("How many rooms do we have for meetings?", "There are nine rooms.", []),
         ("北塔は？ (責任者)", "北塔の責任者はボーです。", []),
+        ("Who may sail the ketch?", "The dinghy may be sailed by Bo and Ada only.", ["ketch"]),
+        ("What depth does the barge need?", "A rowing boat needs a depth of two feet.", ["barge"]),
+        ("Who keeps the crane in hall A?", "crane: Bo; hall: C; keeper: Ada", ["hall A"]),
+        ("What does the lamp purple mean?", "- lamp: red; meaning: stop\n- lamp: blue; meaning: go", ["purple"]),
+        ("Who keeps the crane in hall C?", "crane: Bo; hall: C; keeper: Ada", []),
         ("Wann kommen die Filter?", "Die Filtern kommen im Mai.", []),
     ],
 )

@@ -67,8 +67,17 @@ The council meets on Monday at 18:00 in the barn. => The council meets at 19:15,
 Orla directs the puppet play in Brask. => Fintan directs the puppet play in Brask, Orla is away.
 The ferry goes to the long pier. => The ferry doesn't go to the long pier at the moment.
 見学会は5月12日です。 => 見学会は5月19日に変更になりました。
+Falke prints the almanac. => We gave the almanac to Winterdruck, Falke was too dear.
+The oars are kept in the loft. => We put the oars into the cellar, the loft is too hot.
+The kiln tour begins at 11:00. => Kiln tour: we begin at 11:30 rather than 11.
+The budget for the barge is 9,000 euros. => The barge gets 7,500 euros instead of 9,000.
+Falke opens the fair. => The council decided yesterday: the fair opens with Orla, not Falke.
+Die Ruder liegen auf dem Boden. => Wir legen die Ruder jetzt in den Keller, der Boden ist zu heiß.
 """
 KEPT = """
+The oars are kept in the loft. => The oars are dry, the loft is too hot.
+Falke prints the almanac. => Falke is too dear, says Orla.
+The kiln tour begins at 11:00. => The kiln holds 12 pots rather than 11.
 The release of the almanac is on 4 May. => The release of the calendar is now on 11 May.
 Tuesday's rehearsal is at 18:00. => Thursday's rehearsal is now at 19:00.
 Orla is away until 3 May. => Fintan is now away until 9 May.
@@ -149,6 +158,27 @@ def test_a_contradiction_is_about_what_the_message_before_it_is_about() -> None:
     correction = said("no, Brandt builds it since yesterday", 2, "Bela", previous=0)
     assert find_replacements([built, correction]) == {0: 1}
     assert find_replacements([built, said("no, Brandt builds it since yesterday", 2, "Bela")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The benches arrive on 3 June.", "they wrote again, it will be 9 June"),
+        ("We need 14 rowers for the barge.", "the council cut it to 9"),
+        ("The guests sleep at Hotel Krone.", "sorry, Krone is full, they sleep at the Ochsen"),
+        ("Les bancs arrivent le 3 juin.", "ils ont rappelé, ce sera le 9 juin"),
+        ("Die Bänke kommen am 3. Juni.", "der Händler hat angerufen, es wird der 9. Juni"),
+    ],
+)
+def test_a_reply_that_gives_another_value_replaces_what_it_replies_to(old: str, new: str) -> None:
+    assert find_replacements([said(old, 0), said(new, 1, "Bob", previous=0)]) == {0: 1}
+
+
+@pytest.mark.parametrize(
+    "new", ["great, it will be 9 of us at the table", "it is 9 euros each", "I paint it on 9 June"]
+)
+def test_a_reply_about_something_else_replaces_nothing(new: str) -> None:
+    assert not find_replacements([said("The benches arrive on 3 June.", 0), said(new, 1, "Bob", previous=0)])
 
 
 def test_a_bare_name_in_a_contradiction_replaces_the_one_before() -> None:
