@@ -11,6 +11,7 @@ from engine.llm.offline.highlights import find_highlights
 from engine.llm.offline.quotes import build_quotations, render_quotations
 from engine.llm.offline.supersession.sources import (
     MAX_STATEMENTS,
+    can_replace_others,
     find_replaced_sources,
     list_changes,
     put_newer_first,
@@ -154,3 +155,11 @@ def test_of_a_list_only_the_item_that_was_replaced_says_so() -> None:
     assert [line.startswith("- Until 2026-03-09: ") for line in lines] == [False, True, False]
     assert "45 euros" in lines[0]
     assert all(name in lines[2] for name in ("lid", "valve"))
+
+
+def test_questions_and_remarks_replace_nothing() -> None:
+    assert all(can_replace_others(source(1, text)) for text in (NEW, NEWEST))
+    for said in ("Is the mill tour on 11 May now?", "Who comes to the mill tour?", "Thanks, the mill tour was lovely."):
+        remark = source(2, f"[2026-03-23 09:00] Dina: {said}")
+        assert not can_replace_others(remark)
+        assert find_replaced_sources([source(1, OLD), remark]) == ()
