@@ -187,7 +187,7 @@ bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/pa
 	@$(BIN)/python -m benchmarks.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PICTURE),--picture "$(PICTURE)")
 
-bench-forget: $(DEV) ## what survives of deleted words in LightRAG and in Threadlore (HISTORIES=3)
+bench-forget: $(DEV) ## what survives of deleted words in four memories and in Threadlore (HISTORIES=3)
 	@$(BIN)/python -m benchmarks.forget $(if $(HISTORIES),--histories $(HISTORIES))
 
 bench-prompts: $(DEV) ## gold passages in the prompt at 3,000 to 30,000 tokens, before and after (DATA=/path/to/data)

@@ -5,12 +5,13 @@ The caller gets no answer about things that they cannot read.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bot.capabilities.erasure.erasing import build_rehearsal, say_receipt
 from bot.capabilities.management.requests import ForgetChannel
 from bot.capabilities.requests import Forget, ForgetMe, RememberMe
-from bot.capabilities.results import Completed, Erased, Forgotten
+from bot.capabilities.results import Completed, Erased, ErasureRehearsal, Forgotten
 from bot.i18n import gettext
 from bot.ingest.erasure.service import ErasureReader
 from bot.platform.models import Button, Card
@@ -23,8 +24,7 @@ from engine.errors import InvalidQuestion, NotFound
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bot.capabilities.results import ErasureRehearsal
-    from bot.commands.context import CommandContext, PersonAtPlace
+    from bot.commands.context import CommandContext, PersonAtPlace, Result
     from bot.ingest.erasure.service import MeasuredErasure
     from bot.ingest.service import ContentKind
     from engine import DocumentInfo
@@ -35,12 +35,14 @@ CHANNEL_WORDS: Mapping[str, ContentKind] = {
     "channel files": "files",
 }
 CONFIRMED = " now"
+_DRY_RUN = re.compile(r"(?<!\S)(?:--|[—–])dry-run(?!\S)", re.IGNORECASE)  # a keyboard may make one dash of two
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
 
 
 async def forget_command(call: CommandContext) -> Card:
     """Forget a document (by key, title or link), a message (by link), or the caller (`me`)."""
-    words = call.arguments.strip('"“”')
+    rehearses = bool(_DRY_RUN.search(call.arguments))
+    words = _DRY_RUN.sub(" ", call.arguments).strip().strip('"“”')
     if not words:
         raise InvalidQuestion(
             gettext("What should I forget?"),
@@ -52,6 +54,8 @@ async def forget_command(call: CommandContext) -> Card:
         return await forget_me_command(call)
     if words.casefold() in CHANNEL_WORDS:
         return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
+    if rehearses:
+        return _show_rehearsal(await _ask_to_forget(call, words, ErasureRehearsal, dry_run=True))
     if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
         kind = CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)]
         async with call.recording(ForgetChannel(call.location.room, kind)):
@@ -59,10 +63,20 @@ async def forget_command(call: CommandContext) -> Card:
     return await _forget_document_or_message(call, words)
 
 
+def _show_rehearsal(rehearsal: ErasureRehearsal) -> Card:
+    return Card(escape_markdown(rehearsal.text))
+
+
 async def _forget_document_or_message(call: CommandContext, words: str) -> Card:
+    done = await _ask_to_forget(call, words, Forgotten)
+    return Card(_join(await _describe_forgotten(call, done), _say_when_erased(call), say_receipt(done.receipt)))
+
+
+async def _ask_to_forget(call: CommandContext, words: str, kind: type[Result], *, dry_run: bool = False) -> Result:
+    """What comes of the request to forget a document or a message. Raises NotFound in words of the chat."""
     is_link = is_message_link(words)
     try:
-        done = await call.get_result(Forget(strip_link_markup(words) if is_link else words), Forgotten)
+        return await call.get_result(Forget(strip_link_markup(words) if is_link else words, dry_run=dry_run), kind)
     except NotFound as error:
         if is_link:
             raise
@@ -70,7 +84,6 @@ async def _forget_document_or_message(call: CommandContext, words: str) -> Card:
             gettext("I found no “{words}” that you can read.").format(words=words),
             hint=gettext("Give the full title, or better a link."),
         ) from error
-    return Card(_join(await _describe_forgotten(call, done), _say_when_erased(call), say_receipt(done.receipt)))
 
 
 async def _describe_forgotten(call: CommandContext, done: Forgotten) -> str:
@@ -155,7 +168,9 @@ def _say_when_erased(call: PersonAtPlace) -> str:
 
 
 async def forget_me_command(call: CommandContext) -> Card:
-    """Forget what the caller wrote, shared and asked, and index nothing further of theirs."""
+    """Forget what the caller wrote, shared and asked, and index nothing further of theirs; or only say how much."""
+    if _DRY_RUN.search(call.arguments):
+        return _show_rehearsal(await call.get_result(ForgetMe(dry_run=True), ErasureRehearsal))
     done = await call.get_result(ForgetMe(), Erased)
     return Card(
         gettext(

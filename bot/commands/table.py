@@ -216,7 +216,7 @@ COMMANDS: Mapping[str, Command] = {
     "readers": Command(
         readers.readers_command,
         N_("who could find what is shared here, or a document"),
-        "[TITLE | LINK | open]",
+        "[#channel | TITLE | LINK | open]",
         N_("Without words: what is shared in this channel. Managers see how many people that are, and their names."),
         ("minutes.pdf", "open"),
     ),
@@ -241,7 +241,7 @@ COMMANDS: Mapping[str, Command] = {
     "forget": Command(
         forget.forget_command,
         N_("forget a file, a message or you"),
-        "TITLE | LINK | me | channel",
+        "TITLE | LINK | me | channel [--dry-run]",
         N_(
             "Authors can have their own messages and files forgotten, managers everything. It happens at "
             "once in the graph and in answers that quoted it; the reply says when its bytes leave my disk. "

@@ -6,6 +6,7 @@ with the same result.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -29,11 +30,14 @@ from bot.permissions.audience import home_space
 from bot.permissions.managers import may_post
 from bot.store import FileRecord, MessageRecord
 from bot.store.models import message_key
+from bot.store.schedules.sources import PREFIX
+from bot.store.schedules.watches import NewsId, digest_statement
 from bot.text.excerpts import source_title
 from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
 from engine import Document, Scope
 from engine.errors import InvalidQuestion, NotFound
+from engine.llm.offline.points.watched import list_statements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
     from bot.ingest.conversations import IndexedMessage
     from bot.platform.models import Location, Message
     from engine import Extraction, Passage
+
+MAX_NEWS = 200  # statements of a new version of a document that are compared with standing requests
 
 
 class ConversationDocuments:
@@ -133,13 +139,20 @@ class ConversationDocuments:
             existed = await self._engine.documents.forget(document)
         await self._store.conversations.delete(document)
         await self._store.files.delete(document)
+        if document.startswith(PREFIX):
+            await self._store.watches.forget_news(document)
         return existed
 
-    async def replace_document(self, document: Document) -> bool:
-        """Ingest a new version of a document; if it changed, redact answers that used it."""
+    async def replace_document(self, document: Document, *, watched_in: Location | None = None) -> bool:
+        """Ingest a new version of a document; if it changed, redact answers that used it.
+
+        `watched_in`: a workspace of which standing requests are compared with what is new in it.
+        """
         keys, pending = [document.key], self._store.pending_redactions
         cut_off = await pending.is_pending(document.key)
         await pending.add(keys, document.key)
+        if watched_in is not None:
+            await self._note_news(document, watched_in)
         changed = await self._engine.documents.add(document)
         if changed or cut_off:
             await self._store.answers.redact(keys, document.key)
@@ -174,6 +187,23 @@ class ConversationDocuments:
         if news:
             ids = [record.id if isinstance(record, MessageRecord) else record.document for record in news]
             await self._store.watches.add_candidates(location.room, ids, self._context.clock.now())
+
+    async def _note_news(self, document: Document, workspace: Location) -> None:
+        """Note a document that will be added, or the new statements of one that will be replaced."""
+        watches = self._store.watches
+        if await watches.find_start(workspace.platform, workspace.workspace) is None:
+            return
+        before, now = await self._find_document(document.key, document.room), self._context.clock.now()
+        if before is None:
+            await watches.add_candidates(document.room, [str(NewsId(document.key))], now)
+            return
+        former, present = (
+            await asyncio.to_thread(_list_digests, before),
+            await asyncio.to_thread(_list_digests, document),
+        )
+        await watches.forget_news(document.key, present.keys())
+        news = [str(NewsId(document.key, place, digest)) for digest, place in present.items() if digest not in former]
+        await watches.add_candidates(document.room, news[:MAX_NEWS], now)
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
         """The stored messages of a run that belong to its document."""
@@ -328,3 +358,9 @@ class ManualFacts:
             raise InvalidQuestion(gettext(texts.CHANNEL_NOT_INDEXED), hint=gettext(texts.INVITE_HINT))
         if notice := await self._context.find_opt_out(location, person):
             raise InvalidQuestion(notice)
+
+
+def _list_digests(document: Document) -> dict[str, int]:
+    """The digests of the statements in a document, each with the place of the first passage that has it."""
+    passages = tuple(enumerate(document.passages))[::-1]
+    return {digest_statement(text): place for place, each in passages for text in reversed(list_statements(each))}

@@ -16,7 +16,7 @@ from bot.permissions.provenance import Provenance, can_read
 from bot.store.models import message_key
 from bot.text.excerpts import content_words
 from engine import Scope, Source
-from engine.llm.offline.supersession.sources import find_replaced_sources
+from engine.llm.offline.supersession.sources import can_replace_others, find_replaced_sources
 
 if TYPE_CHECKING:
     from bot.context import BotContext
@@ -52,6 +52,8 @@ class SupersessionFinder:
         if record is None or not record.document:
             return
         newer = await self._describe(message, record.document)
+        if not await asyncio.to_thread(can_replace_others, newer):
+            return
         for answer in alike:
             await self._request_new_text(answer, newer)
 

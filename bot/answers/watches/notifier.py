@@ -13,7 +13,6 @@ import structlog
 from bot.answers.watches.matching import WatchMatcher
 from bot.answers.watches.telling import WatchTeller
 from bot.errors import ChannelGone, PermissionDenied, SetupError, WorkspaceGone
-from bot.platform.models import Location
 from engine.scheduling.supervisor import backoff_seconds
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
-    from bot.store.schedules.watches import Watch, WatchNotice
+    from bot.store.schedules.watches import Watch, WatchCandidate, WatchNotice
     from engine import Source
 
 log = structlog.get_logger(__name__)
@@ -62,10 +61,10 @@ class WatchNotifier:
     async def compare(self) -> None:
         """Compare the noted messages and files with the standing requests of their workspaces."""
         watches = await self._store.watches.list_all()
-        for room, message in await self._store.watches.list_candidates(MAX_COMPARED):
-            place = Location.from_room(room)
-            if self._context.serves(place):
-                await self._compare(place, message, [watch for watch in watches if watch.is_about(place)])
+        for candidate in await self._store.watches.list_candidates(MAX_COMPARED):
+            place = await self._matcher.find_workspace(candidate.room)
+            if place is None or self._context.serves(place):
+                await self._compare(candidate, [watch for watch in watches if place and watch.is_about(place)])
 
     async def tell(self) -> None:
         """Tell what waited long enough; what cannot be told now is told later."""
@@ -81,15 +80,15 @@ class WatchNotifier:
         store = self._store.watches
         return bool(await store.list_candidates(1)) or bool(await store.list_waiting())
 
-    async def _compare(self, place: Location, message: str, watches: Sequence[Watch]) -> None:
-        record, now = await self._matcher.find_record(place.room, message), self._context.clock.now()
+    async def _compare(self, candidate: WatchCandidate, watches: Sequence[Watch]) -> None:
+        record, now = await self._matcher.find_record(candidate), self._context.clock.now()
         if record is not None and not record.is_applied:
             return  # its text is not stored yet
         found = dict[str, list["Source"]]()
         if record is not None and record.document:
             waiting = [watch for watch in watches if watch.person != record.author and record.time >= watch.created_at]
             found = await self._matcher.find(record, waiting) if waiting else {}
-        await self._store.watches.finish_candidate(place.room, message, found, now)
+        await self._store.watches.finish_candidate(candidate.room, candidate.message, found, now)
 
     async def _tell(self, watch: Watch, notices: Sequence[WatchNotice]) -> None:
         begun = next((notice.answer for notice in notices if notice.answer), "")

@@ -83,17 +83,17 @@ class WatchTeller:
 
         `is_judged`: what was begun of them is not judged again.
         """
-        found = list["Source"]()
+        found = dict[tuple[str, str, str], "Source"]()
         for notice in notices:
-            record = await self._matcher.find_record(notice.room, notice.message)
+            record = await self._matcher.find_record(notice)
             if record is None or not record.document:
                 continue
             for event in (await self._matcher.find(record, [watch], scope)).get(watch.id, [])[:MAX_OF_RECORD]:
                 before = await self._matcher.load_before(record, event, scope)
                 if is_judged or await self._brings(watch, before):
-                    found.append(event)
-        found.sort(key=lambda each: str(each.time))
-        return [replace(each, number=number, position=number) for number, each in enumerate(found, 1)]
+                    found[event.document, event.passage, event.text] = event
+        events = sorted(found.values(), key=lambda each: str(each.time))
+        return [replace(each, number=number, position=number) for number, each in enumerate(events, 1)]
 
     async def _brings(self, watch: Watch, messages: Sequence[Source]) -> bool:
         """Whether a model, if there is one, agrees with the rules about the last message. A mention needs none."""

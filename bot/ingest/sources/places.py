@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
 from bot.i18n import gettext
-from bot.permissions.audience import workspace_space
+from bot.permissions.audience import parse_workspace_space, workspace_space
 from bot.platform.models import Location
 from bot.text.format import format_duration, pluralize
 
@@ -59,6 +59,14 @@ def parse_place(into: str, platforms: Collection[str]) -> SourcePlace:
 def is_own_room(record: SourceRecord) -> bool:
     """Whether the documents of a source are alone in their room."""
     return record.room.startswith(f"{SOURCE_PLATFORM}:")
+
+
+def find_workspace(record: SourceRecord) -> Location | None:
+    """The workspace of the people who read a source, in none or one of its channels; None for a terminal."""
+    if not is_own_room(record):
+        return Location.from_room(record.room)
+    workspace = parse_workspace_space(record.space)
+    return Location(*workspace, "") if workspace else None
 
 
 def clean_source_name(name: str, address: str) -> str:

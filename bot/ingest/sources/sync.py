@@ -16,7 +16,7 @@ import structlog
 
 from bot.errors import ItemClosed, ItemGone, ItemNotRead, ItemNotReadNow, PlatformError
 from bot.ingest.shared_file import find_failed_family
-from bot.ingest.sources.places import is_own_room
+from bot.ingest.sources.places import find_workspace, is_own_room
 from bot.platform.document_source import RemovedItem, ScanEnd, SourceItem
 from bot.platform.models import Location, Upload
 from bot.store import UnreadFile
@@ -151,6 +151,7 @@ class SourceSync:
         self._known: Mapping[str, SourceItemRecord] = {}
         self._gone = set[str]()  # what was listed, and is not there
         self._closed = list[tuple[SourceItem, str]]()  # what was listed, and may not be read, and why
+        self._watched_in = None if record.synced_at is None else find_workspace(record)  # all is new the first time
         self.report = SyncReport()
 
     async def run(self, *, forget_missing: bool = False) -> AsyncGenerator[SyncProgress]:
@@ -239,7 +240,7 @@ class SourceSync:
                         skipped = True
                         continue
                     placed = replace(document, space=await self._find_space())
-                    changed |= await self._documents.replace_document(placed)
+                    changed |= await self._documents.replace_document(placed, watched_in=self._watched_in)
                 keys.add(document.key)
         await self._forget_keys([former for former in before if former not in keys])
         self.report.changed += changed

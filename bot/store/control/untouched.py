@@ -36,7 +36,10 @@ class UntouchedText:
 
 
 def find_untouched(db: Connection, answers: Collection[str], removed: Collection[str]) -> list[UntouchedText]:
-    """What of these posted public answers rests on none of the removed keys; read it before they are redacted."""
+    """What of these posted public answers rests on none of the removed keys; read it before they are redacted.
+
+    What a newer message replaces does not stay either, because the mark that says so goes.
+    """
     rows = db.execute_fetchall(
         "SELECT id, text, sources, spaces FROM answer WHERE id IN (SELECT value FROM @list(?))"
         " AND NOT private AND reply_ref <> '' AND state IN ('done', 'redacted') AND text <> ''",
@@ -70,7 +73,9 @@ def _keep(
 ) -> UntouchedText | None:
     """What stays of one answer; None if it may use removed texts without citing them."""
     used = db.execute_fetchall("SELECT key FROM answer_provenance WHERE answer = ? AND used", (id_,))
-    kept = select_untouched(text, ANSWER_SOURCES.validate_json(sources), {key for (key,) in used}, removed)
+    rows = db.execute_fetchall("SELECT replaced FROM supersession WHERE answer = ?", (id_,))
+    gone = removed.union(*(json.loads(replaced) for (replaced,) in rows))
+    kept = select_untouched(text, ANSWER_SOURCES.validate_json(sources), {key for (key,) in used}, gone)
     return None if kept is None else UntouchedText(id_, *kept, spaces)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.models import parse_rows
-from engine.storage.sql.fragments import from_micros, to_micros
+from bot.store.schedules.sources import PREFIX
+from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = "id, platform, workspace, person, kind, subject, created_at"
+_CANDIDATE_COLUMNS = "room, message, noted_at"
 _NOTICE_COLUMNS = "watch, room, message, found_at, answer"
+DIGEST_LENGTH = 16  # hexadecimal digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class WatchNotice:
-    """A message, or a file (by its key), that a standing request waited for, and of which nobody was told yet.
+    """A message or a file, named as in WatchCandidate, that a standing request waited for, and that nobody was told.
 
     `answer`: the id of the bot's message that was begun to tell of it; empty if none was.
     """
@@ -59,6 +63,39 @@ class WatchNotice:
     message: str
     found_at: datetime
     answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchCandidate:
+    """A message, a file (by its key), or what is new of a source (by a NewsId), to be compared."""
+
+    room: str
+    message: str
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewsId:
+    """Names what is new of a source: a document, or a statement of one by a digest and the `place` of its passage."""
+
+    document: str
+    place: int = 0
+    digest: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.document}\n{self.place}\n{self.digest}"
+
+    @classmethod
+    def parse(cls, text: str) -> NewsId | None:
+        """The id with this text; None for the id of a message or the key of a file."""
+        rest, _, digest = text.rpartition("\n")
+        document, _, place = rest.rpartition("\n")
+        return cls(document, int(place), digest) if document.startswith(PREFIX) and place.isdecimal() else None
+
+
+def digest_statement(text: str) -> str:
+    """What a statement is recognized by."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:DIGEST_LENGTH]
 
 
 class Watches:
@@ -114,16 +151,37 @@ class Watches:
             [(room, message, to_micros(now)) for message in messages],
         )
 
-    async def list_candidates(self, limit: int) -> list[tuple[str, str]]:
-        """The rooms and ids of stored messages and files to compare, the first noted first."""
+    async def list_candidates(self, limit: int) -> list[WatchCandidate]:
+        """The stored messages and files to compare, the first noted first."""
         rows = await self._database.fetch_all(
-            "SELECT room, message FROM watch_candidate c"
+            f"SELECT {_CANDIDATE_COLUMNS} FROM watch_candidate c"
             " WHERE NOT EXISTS (SELECT 1 FROM message m WHERE m.room = c.room AND m.id = c.message AND NOT m.applied)"
             " AND NOT EXISTS (SELECT 1 FROM file f WHERE f.document = c.message AND NOT f.applied)"
-            " ORDER BY noted_at, room, message LIMIT ?",
-            (limit,),
+            " AND NOT EXISTS (SELECT 1 FROM pending_redaction p"
+            " WHERE substr(c.message, 1, length(p.key) + 1) = p.key || ?2)"
+            " ORDER BY noted_at, room, message LIMIT ?1",
+            (limit, "\n"),
         )
-        return [(str(room), str(message)) for room, message in rows]
+        return [WatchCandidate(str(room), str(message), from_micros(added) or EPOCH) for room, message, added in rows]
+
+    async def forget_news(self, document: str, present: Collection[str] | None = None) -> None:
+        """Delete what was noted and found of a document of a source, of all of it or of what is no more in it.
+
+        `present`: the digests of the statements in it.
+        """
+        whose = "room IN (SELECT room FROM source WHERE id = ?1) AND substr(message, 1, length(?2)) = ?2"
+        parameters = document.removeprefix(PREFIX).partition(":")[0], f"{document}\n"
+        rows = await self._database.fetch_all(
+            f"SELECT message FROM watch_candidate WHERE {whose} UNION SELECT message FROM watch_notice WHERE {whose}",
+            parameters,
+        )
+        gone = text_list([id_ for (id_,) in rows if present is None or not _is_present(id_, present)])
+        await self._database.execute_all(
+            *(
+                (f"DELETE FROM {table} WHERE {whose} AND message IN (SELECT value FROM @list(?3))", (*parameters, gone))
+                for table in ("watch_candidate", "watch_notice")
+            )
+        )
 
     async def finish_candidate(self, room: str, message: str, watches: Collection[str], now: datetime) -> None:
         """Record which standing requests a message or a file is for, and that it was compared.
@@ -159,6 +217,11 @@ class Watches:
             f"SELECT {_COLUMNS} FROM watch WHERE {where} ORDER BY created_at, id", parameters
         )
         return parse_rows(rows, _to_watch)
+
+
+def _is_present(id_: str, digests: Collection[str]) -> bool:
+    news = NewsId.parse(id_)
+    return news is not None and (not news.digest or news.digest in digests)
 
 
 def _add(db: Connection, watch: Watch, limit: int) -> bool:

@@ -12,7 +12,7 @@ from engine.llm.offline.words import MONEY, content_stems, count_words, has_pric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine.models import Source
+    from engine.models import Passage, Source
 
 # Number of preceding sentences or messages that give a sentence its context.
 PRECEDING_COUNT = 2
@@ -67,7 +67,7 @@ def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
     candidates: list[Candidate] = []
     for source in _deduplicate_sources(sources):
         heading = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label} {_describe_day(source)}"))
-        for speaker, time, (text, is_item) in _split_source(source):
+        for speaker, time, (text, is_item) in split_source(source):
             before = _preceding_positions(candidates, source, chat=bool(speaker))
             nearby = heading.union(*(candidates[at].stems for at in before))
             stems = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
@@ -101,7 +101,7 @@ def _describe_day(source: Source) -> str:
     return f"{time.day} {_MONTHS[time.month - 1]} {time.year}" if time else ""
 
 
-def _split_source(source: Source) -> list[tuple[str, str, TextPiece]]:
+def split_source(source: Source | Passage) -> list[tuple[str, str, TextPiece]]:
     """Speaker, time and text of each piece of a source; a message is one piece unless it is long.
 
     Only a source with an author is a message: in a file, a line of that form may name anyone.

@@ -111,3 +111,22 @@ async def test_the_audit_log_counts_what_goes_from_direct_messages(workspace: Wo
     assert (forgotten.action, learned.action) == ("forget", "upload")
     assert ('"private":1' in forgotten.details, '"count":1' in learned.details) == (True, True)
     assert not any(word in repr(entries) for word in ("D7", "nails", "bob"))
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "—dry-run"])
+async def test_a_dry_run_says_how_much_would_go_and_forgets_nothing(workspace: Workspace, option: str) -> None:
+    await workspace.share("bob", "minutes.pdf", "The roof leaks.", ROOF)
+    message = await workspace.post("bob", "Mina sells tickets.", ROOF)
+    link = workspace.platform.message_link(ROOF, message.id)
+    for command, words in (
+        ("forget", f"minutes.pdf {option}"),
+        ("forget", f"{option} {link}"),
+        ("forget", f"me {option}"),
+        ("forget-me", option),
+    ):
+        card = await workspace.command("bob", f"{command} {words}")
+        assert card.text.startswith("This would forget ")
+        assert "receipt" not in card.text.casefold()
+    assert len(await workspace.bot.list_documents(ROOF)) == 2
+    with pytest.raises(NotFound, match="I found no “ledger"):
+        await workspace.command("bob", f"forget ledger.pdf {option}")

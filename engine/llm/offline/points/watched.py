@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.candidates import build_candidates, split_source
 from engine.llm.offline.points.settled import list_parts, list_settled
 from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.sources import find_replaced
@@ -14,11 +14,11 @@ from engine.llm.offline.words import content_stems, split_words, stem
 from engine.text.languages.unspaced import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.supersession.clauses import Clause
-    from engine.models import Source
+    from engine.models import Passage, Source
 
 WatchKind = Literal["mentioned", "decided", "changed"]
 
@@ -94,17 +94,42 @@ class WatchedSources:
     def __init__(self, sources: Sequence[Source]) -> None:
         self._candidates = build_candidates(sources)
 
-    def list_events(self, kind: WatchKind, words: str, among: Collection[Source] | None = None) -> list[Source]:
-        """The passages that are what is waited for, each once, in their order.
+    def list_events(
+        self,
+        kind: WatchKind,
+        words: str,
+        among: Collection[Source] | None = None,
+        is_new: Callable[[str], bool] | None = None,
+    ) -> list[Source]:
+        """The passages that are what is waited for, each once, in their order; of long ones the sentences that are.
 
-        `among`: only these; the others are what was said before.
+        `among`: only these; the others are what was said before. `is_new`: whether a sentence or message may be.
         """
         subject, candidates = parse_subject(words), self._candidates
         asked = None if among is None else {_identify(source) for source in among}
         places = [at for at, one in enumerate(candidates) if asked is None or _identify(one.source) in asked]
         named = frozenset(at for at, one in enumerate(candidates) if subject.is_named_in(one.text))
-        found = [candidates[at].source for at in places if _is_event(kind, subject, at, candidates, named)]
-        return list({_identify(source): source for source in found}.values())
+        found = dict[tuple[str, str], list[int]]()
+        for at in places:
+            if (is_new is None or is_new(candidates[at].text)) and _is_event(kind, subject, at, candidates, named):
+                found.setdefault(_identify(candidates[at].source), []).append(at)
+        return [self._quote(events, named) for events in found.values()]
+
+    def _quote(self, events: Sequence[int], named: Collection[int]) -> Source:
+        """The passage of some sentences, with these as its text, and the ones before that they point back to."""
+        source = self._candidates[events[0]].source
+        is_one = [at for at, one in enumerate(self._candidates) if one.source is source]
+        if len(is_one) == 1:
+            return source
+        back = {at - 1 for at in events if at not in named and at - 1 in is_one}
+        shown = sorted({*events, *back})
+        parts = [f"{'' if at - 1 in shown or at == shown[0] else '… '}{self._candidates[at].text}" for at in shown]
+        return replace(source, text=" ".join(parts))
+
+
+def list_statements(passage: Passage) -> list[str]:
+    """The sentences of a passage, or the message that it is, as events are found among them."""
+    return [piece.text for _, _, piece in split_source(passage)]
 
 
 def _identify(source: Source) -> tuple[str, str]:

@@ -46,7 +46,7 @@ def _list_pairs(statements: Sequence[Statement]) -> dict[int, list[int]]:
             for word in one.parsed.stems | _context_stems(at, statements):
                 by_stem[word].append(at)
     pairs: dict[int, set[int]] = defaultdict(set)
-    news = {at for at, one in enumerate(statements) if one.time is not None and _may_replace(one)}
+    news = {at for at, one in enumerate(statements) if one.time is not None and may_replace(one)}
     for same in by_stem.values():
         later = [at for at in same if at in news]
         for old in same:
@@ -62,7 +62,8 @@ def says_change(parsed: Parsed) -> bool:
     return parsed.contradicts or any(clause.changes or clause.cancels for clause in parsed.clauses)
 
 
-def _may_replace(statement: Statement) -> bool:
+def may_replace(statement: Statement) -> bool:
+    """Whether a statement says something that can replace what others say."""
     parsed = statement.parsed
     several = len(parsed.clauses) > 1
     is_news = any(

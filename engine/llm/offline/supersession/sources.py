@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.sentences import split_sentences
 from engine.llm.offline.supersession.clauses import Statement, parse_text
-from engine.llm.offline.supersession.relation import find_replacements, says_change
+from engine.llm.offline.supersession.relation import find_replacements, may_replace, says_change
 from engine.models import Replacement
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ def find_replaced_sources(sources: Sequence[Source], *, newest: bool = False) ->
         for old, new in find_replaced(candidates, newest=newest).items()
     ]
     return tuple(sorted(found, key=lambda each: (each.older, each.newer)))
+
+
+def can_replace_others(source: Source) -> bool:
+    """Whether a source says anything that can replace what another one says."""
+    return any(may_replace(_to_statement(one, -1)) for one in build_candidates([source]))
 
 
 def split_former(sources: Sequence[Source]) -> tuple[Sequence[Source], Sequence[Source]]:

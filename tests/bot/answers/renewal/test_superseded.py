@@ -262,3 +262,19 @@ async def test_an_edit_can_supersede_what_another_message_said(
     await SupersessionFinder(bot.context).check(edited)
     await renew(bot)
     assert "Thursday" in reply.text
+
+
+async def test_what_a_newer_message_replaces_does_not_stay_without_its_mark(bot: BotFixture, roof: Location) -> None:
+    await bot.post_indexed(roof, "ada", KILN)
+    loom = await bot.post_indexed(roof, "ada", "The loom is oiled on Tuesday.")
+    await bot.post_indexed(roof, "ada", "The kiln is red.")
+    reply = await bot.ask(roof, "bob", "When is the kiln lit, and when is the loom oiled?")
+    assert all(word in reply.text for word in ("Monday", "Tuesday", "red"))
+    bot.language.reply = DOWN
+    await say(bot, roof, MOVED)
+    assert "newer message" in reply.text
+    await bot.delete(loom)
+    await renew(bot)
+    assert "red" in reply.text
+    assert "Tuesday" not in reply.text
+    assert "Monday" not in reply.text

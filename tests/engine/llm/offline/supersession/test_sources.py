@@ -12,6 +12,7 @@ from engine.llm.offline.quotes import build_quotations, render_quotations
 from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.sources import (
     MAX_STATEMENTS,
+    can_replace_others,
     find_replaced_sources,
     list_changes,
     put_newer_first,
@@ -163,3 +164,11 @@ def test_of_sources_without_two_times_nothing_is_parsed() -> None:
     before = parse_text.cache_info()
     assert find_replaced_sources(undated) == find_replaced_sources([source(1, OLD), *undated]) == ()
     assert parse_text.cache_info() == before
+
+
+def test_questions_and_remarks_replace_nothing() -> None:
+    assert all(can_replace_others(source(1, text)) for text in (NEW, NEWEST))
+    for said in ("Is the mill tour on 11 May now?", "Who comes to the mill tour?", "Thanks, the mill tour was lovely."):
+        remark = source(2, f"[2026-03-23 09:00] Dina: {said}")
+        assert not can_replace_others(remark)
+        assert find_replaced_sources([source(1, OLD), remark]) == ()
