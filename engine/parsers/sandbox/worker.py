@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
 from engine.parsers.archives.members import MAX_MEMBERS
-from engine.parsers.base import PackedFile, UnreadPicture, count_parts, word_reason
+from engine.parsers.base import TOO_MANY, PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
 from engine.parsers.encodings.decoding import find_doubt
@@ -73,7 +73,7 @@ def _shorten(parsed: ParsedFile) -> ParsedFile:
     """The document with a title and omissions of bounded length; omissions beyond a number are counted."""
     omissions = [Omission(shorten_name(omission.part), shorten_name(omission.reason)) for omission in parsed.omissions]
     if (others := len(omissions) - MAX_OMISSIONS) > 0:
-        omissions[MAX_OMISSIONS:] = [Omission(f"{others} other part{'s' * (others > 1)}", "there are too many to list")]
+        omissions[MAX_OMISSIONS:] = [Omission(f"{others} other part{'s' * (others > 1)}", TOO_MANY)]
     return replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS], omissions=tuple(omissions))
 
 

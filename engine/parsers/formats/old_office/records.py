@@ -64,7 +64,7 @@ def list_objects(data: bytes, user: bytes) -> dict[int, Record]:
     None if the tables of the file are damaged.
     """
     found: dict[int, int] = {}
-    seen = set[int]()
+    seen, left = set[int](), len(data)
     try:
         at = struct.unpack_from("<I", user, _OFFSET_OF_LAST)[0]
         while at and at not in seen and len(seen) < _MAX_EDITS:
@@ -72,6 +72,9 @@ def list_objects(data: bytes, user: bytes) -> dict[int, Record]:
             if struct.unpack_from("<HH", data, at)[1] != _USER_EDIT:
                 break
             before, table = struct.unpack_from("<II", data, at + _HEAD + 8)
+            left -= min(struct.unpack_from("<I", data, table + 4)[0], len(data))
+            if left < 0:
+                break  # the tables of a whole file do not overlap
             for number, place in _list_places(data, table):
                 found.setdefault(number, place)
             at = before

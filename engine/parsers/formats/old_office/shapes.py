@@ -23,6 +23,7 @@ _PROPERTY_MASK, _IS_LONG = 0x3FFF, 0x8000
 _TITLES = frozenset({0, 6})
 _FIELD = "*"  # stands for the number of the slide, a date, a header
 _ENTRY = struct.Struct("<HI")
+_MAX_CELLS = 10_000  # of a table, empty ones included
 
 
 class SlideText(NamedTuple):
@@ -97,6 +98,8 @@ class ShapeReader:
                 text = " ".join(clean_single_line(each.text) for each in self._read_shape(shape))
                 rows.setdefault(top, []).append((left, text))
         columns = sorted({left for row in rows.values() for left, _ in row})
+        if len(rows) * len(columns) > _MAX_CELLS:
+            columns = []
         return Block(render_table(_place_cells(row, columns) for _, row in sorted(rows.items())), 0, 0, "table")
 
 
@@ -131,6 +134,9 @@ def split_paragraphs(text: str) -> Iterator[Block]:
 
 
 def _place_cells(row: Iterable[tuple[int, str]], columns: list[int]) -> list[str]:
+    """The cells of a row in their columns; one after the other without these."""
+    if not columns:
+        return [text for _, text in sorted(row)]
     cells = dict(row)
     return [cells.get(left, "") for left in columns]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile
 from engine.models import Omission
-from engine.parsers.base import DAMAGED, IS_PICTURE, Attachment, ParsedFile, count_parts
+from engine.parsers.base import DAMAGED, IS_PICTURE, TOO_MANY, Attachment, ParsedFile, count_parts
 from engine.parsers.formats.old_office.records import Record, list_objects, list_records
 from engine.parsers.formats.old_office.shapes import ShapeReader, SlideText, list_outline
 from engine.parsers.formats.old_office.streams import read_saved_time, read_stream
@@ -18,10 +19,10 @@ from engine.parsers.passages import Block, passages_by_part
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 # Types of records.
-_DOCUMENT, _LIST, _PERSIST, _SLIDE, _SLIDE_ATOM, _NOTES, _OBJECT = (
+_DOCUMENT, _LIST, _PERSIST, _SLIDE, _SLIDE_ATOM, _NOTES, _OBJECT, _OBJECT_ATOM = (
     0x03E8,
     0x0FF0,
     0x03F3,
@@ -29,8 +30,10 @@ _DOCUMENT, _LIST, _PERSIST, _SLIDE, _SLIDE_ATOM, _NOTES, _OBJECT = (
     0x03EF,
     0x03F0,
     0x1011,
+    0x0FC3,
 )
-_SLIDES, _NOTE_PAGES = 0, 2  # which of the lists of a document is what
+_OBJECT_NUMBER = 16  # where an entry of the list of objects names the record of one
+_SLIDES, _MASTERS, _NOTE_PAGES = 0, 1, 2  # which of the lists of a document is what
 _NOTES_OF_SLIDE = 16  # where a slide names its notes
 _STREAM = "PowerPoint Document"
 # A file that PowerPoint 95 can open, too, keeps a second form of all streams.
@@ -42,7 +45,9 @@ _TEXT, _HEAD = 0x0FBA, 8
 _AUTHOR, _WORDS = 0, 1  # which of the texts of a comment is what
 _AROUND_LABEL = "header and footer"
 _DAMAGED = "The file is damaged, incomplete, or not in the format of its extension."
-_MAX_OBJECTS, _MAX_OBJECT_SIZE = 200, 50_000_000
+_MAX_OBJECTS, _MAX_UNPACKED = 200, 50_000_000  # bytes of all objects
+_MAX_SIGNED = 16  # records within one of a comment, or of headers and footers
+_LIST_OF_SLIDES = "list of slides"
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the file tells its kind itself
@@ -55,7 +60,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
     slides = deck.read()
     if not slides and deck.document is None:
         raise CorruptFile(_DAMAGED)
-    around = [Block(text, 0, 0, "item") for text in dict.fromkeys(_list_around(stream))]
+    around = [Block(text, 0, 0, "item") for text in dict.fromkeys(deck.list_around())]
     return ParsedFile(
         name,
         passages_by_part([*slides, (_AROUND_LABEL, around)]),
@@ -76,6 +81,7 @@ class _Deck:
     omissions: list[Omission] = field(default_factory=list)
     unread: int = 0
     _taken: int = 0
+    _in_use: list[Record] = field(default_factory=list)
 
     @property
     def document(self) -> Record | None:
@@ -83,11 +89,15 @@ class _Deck:
         return next((record for record in self.objects.values() if record.type == _DOCUMENT), None)
 
     def read(self) -> list[tuple[str, list[Block]]]:
-        """The slides in their order with their labels; objects of other programs become files."""
-        entries = list(_list_entries(self.document, _SLIDES))
-        if not entries:
+        """The slides in their order with their labels; objects of other programs become files.
+
+        Of a file that does not tell which slides are in use all are read, without their texts in the outline.
+        """
+        if self.document is None:
             slides = [record for record in list_records(self.stream) if record.type == _SLIDE]
+            self.omissions += [Omission(_LIST_OF_SLIDES, DAMAGED)] if slides else []
             return [self._read_slide(at, slide, [], {}) for at, slide in enumerate(slides, 1)]
+        entries = list(_list_entries(self.document, _SLIDES))
         pages = {identifier: number for number, identifier, _ in _list_entries(self.document, _NOTE_PAGES)}
         found = [
             self._read_slide(at, self.objects.get(number), outline, pages)
@@ -128,25 +138,48 @@ class _Deck:
     def _take(self, record: Record) -> bool:
         """Whether a record may be read: those of a whole file never hold more bytes than the file."""
         self._taken += record.stop - record.start
+        self._in_use += [record] if self._taken <= len(self.stream) else []
         return self._taken <= len(self.stream)
 
+    def list_around(self) -> Iterator[str]:
+        """The headers and footers of the document, and of what was read of it."""
+        masters = [self.objects.get(number) for number, _, _ in _list_entries(self.document, _MASTERS)]
+        for record in (self.document, *filter(None, masters), *self._in_use):
+            yield from _list_around(record.content) if record else ()
+
     def _read_objects(self) -> None:
-        """Objects that other programs made: files within the file, or named."""
-        records = [record for record in self.objects.values() if record.type == _OBJECT]
+        """Objects that other programs made: files within the file, or named. Those of former states are skipped."""
+        used = set(_list_object_numbers(self.document))
+        records = [
+            record for number, record in self.objects.items() if record.type == _OBJECT and (not used or number in used)
+        ]
+        left = _MAX_UNPACKED
         for at, record in enumerate(sorted(records, key=lambda each: each.start)[:_MAX_OBJECTS], 1):
             name = f"object {at}"
-            opened = unpack_object(f"{name}.bin", _unpack(record))
+            content = _unpack(record, left)
+            left -= len(content)
+            opened = unpack_object(f"{name}.bin", content)
             self.files += [opened] if opened else []
-            self.omissions += [] if opened else [Omission(name, NO_DOCUMENT)]
+            self.omissions += [] if opened else [Omission(name, NO_DOCUMENT if left else TOO_MANY)]
+        if others := len(records) - _MAX_OBJECTS:
+            self.omissions += [Omission(f"{others} other object{'s' * (others > 1)}", TOO_MANY)] if others > 0 else []
 
 
-def _unpack(record: Record) -> bytes:
+def _unpack(record: Record, most: int) -> bytes:
+    """The bytes of an object, at most as many as given."""
     if not record.instance:
-        return record.content
+        return record.content[:most]
     try:
-        return zlib.decompressobj().decompress(record.content[4:], _MAX_OBJECT_SIZE)
+        return zlib.decompressobj().decompress(record.content[4:], most) if most else b""
     except zlib.error:
         return b""
+
+
+def _list_object_numbers(document: Record | None) -> Iterator[int]:
+    """The numbers of the records of objects that the document lists."""
+    for atom in document.find(_OBJECT_ATOM) if document else ():
+        if atom.stop - atom.start >= _OBJECT_NUMBER + 4:
+            yield struct.unpack_from("<I", atom.data, atom.start + _OBJECT_NUMBER)[0]
 
 
 def _list_entries(document: Record | None, which: int) -> Iterator[tuple[int, int, list[SlideText]]]:
@@ -180,16 +213,12 @@ def _list_comments(stream: bytes) -> Iterator[str]:
 
 
 def _list_signed(stream: bytes, sign: bytes) -> Iterator[dict[int, str]]:
-    """The texts of each record that begins like this."""
+    """The texts by their numbers of each record that begins like this; no text twice."""
     at = stream.find(sign)
     while 0 <= at <= len(stream) - _HEAD:
         size = struct.unpack_from("<I", stream, at + 4)[0]
-        yield _read_texts(list_records(stream, at + _HEAD, min(at + _HEAD + size, len(stream))))
-        at = stream.find(sign, at + _HEAD)
-
-
-def _read_texts(records: Iterable[Record]) -> dict[int, str]:
-    """The texts of a record by their numbers."""
-    return {
-        record.instance: record.content.decode("utf-16-le", "replace") for record in records if record.type == _TEXT
-    }
+        at += _HEAD
+        records = islice(list_records(stream, at, min(at + size, len(stream))), _MAX_SIGNED)
+        texts = [record for record in records if record.type == _TEXT]
+        yield {record.instance: record.content.decode("utf-16-le", "replace") for record in texts}
+        at = stream.find(sign, max([at, *(record.stop for record in texts)]))

@@ -2,13 +2,20 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 
 from engine.errors import CorruptFile
 from engine.models import Omission
+from engine.parsers.formats.old_office import records, slides
+from engine.parsers.formats.old_office.records import Record, list_records
 from engine.parsers.formats.old_office.slides import parse
 from tests.engine.parsers.test_old_office import compound_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PPT = "application/vnd.ms-powerpoint"
 SLIDE_NUMBER, NOTES_NUMBER, DOCUMENT_NUMBER, OBJECT_NUMBER = 5, 6, 1, 7
@@ -152,8 +159,7 @@ def test_headers_and_footers_are_read_once() -> None:
 
 
 def test_slides_of_a_file_with_damaged_tables_are_read_in_their_order() -> None:
-    slides = slide(shape(text(0, "One"))) + slide(shape(text(0, "Two")))
-    found = read(compound_file("PowerPoint Document", slides))
+    found = read(compound_file("PowerPoint Document", slide(shape(text(0, "One"))) + slide(shape(text(0, "Two")))))
     assert [label for label, _ in found] == ["slide 1: One", "slide 2: Two"]
     with pytest.raises(CorruptFile):
         parse("a.ppt", compound_file("PowerPoint Document", b"\xff" * 99), PPT)
@@ -171,3 +177,66 @@ def test_slides_that_overlap_are_read_as_far_as_a_whole_file_would_hold_them() -
     user = atom(0x0FF6, struct.pack("<3I", 20, 0, len(whole) - 36))
     parsed = parse("a.ppt", compound_file("PowerPoint Document", whole, {"Current User": user}), PPT)
     assert len(parsed.omissions) > 100
+
+
+def test_what_is_no_more_in_use_is_not_read() -> None:
+    removed = slide(shape(text(4, "Removed")), signed(0x0FD9, 0, "", "", "Foot of it"))
+    workbook = compound_file("Workbook", b"\x09\x08")
+    listed = container(0x0409, container(0x0FCC, atom(0x0FC3, struct.pack("<6I", 0, 0, 1, 0, 11, 0))))
+    kept = {8: removed, 9: slide(shape(text(4, "Kept"))), 11: atom(0x1011, workbook), 12: atom(0x1011, b"former")}
+    parsed = parse("a.ppt", deck({1: document(listed, slide_list(persist(9, 100))), **kept}), PPT)
+    assert [passage.text for passage in parsed.passages] == ["Kept"]
+    assert [(file.name, file.data) for file in parsed.attachments] == [("object 1.xls", workbook)]
+    assert parsed.omissions == ()
+    assert read(deck({1: document(), **kept})) == []
+
+
+def test_a_file_that_does_not_list_its_slides_says_so() -> None:
+    parsed = parse("a.ppt", compound_file("PowerPoint Document", slide(shape(text(0, "One")))), PPT)
+    assert parsed.omissions == (Omission("list of slides", "it cannot be read, or is damaged"),)
+
+
+def test_a_table_whose_boxes_lie_anywhere_has_no_columns() -> None:
+    cells = [shape(text(4, f"c{at}"), at=(at, at)) for at in range(101)]
+    table = slide(container(0xF003, container(0xF004, option(0x039F, 1)), *cells))
+    [(_, found)] = read(deck({1: document(slide_list(persist(9, 100))), 9: table}))
+    assert found.split("\n") == ["c0", "---", *(f"c{at}" for at in range(1, 101))]
+
+
+def test_comments_within_each_other_are_read_as_far_as_whole_ones_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Record] = []
+
+    def count_records(*given: Any) -> Iterator[Record]:
+        for record in list_records(*given):
+            counted.append(record)
+            yield record
+
+    nested = (struct.pack("<HHIHHI", 0xF, 0x2EE0, 1 << 24, 0, 1, 16 * (99 - at)) for at in range(100))
+    within = b"".join(nested) + struct.pack("<HHI", 0, 1, 0) * 100
+    monkeypatch.setattr(slides, "list_records", count_records)
+    assert read(deck({1: document(slide_list(persist(9, 100))), 9: slide(shape(text(4, "A")), within)}))
+    assert len(counted) < 2000
+
+
+def test_tables_that_changes_share_are_read_once() -> None:
+    table = atom(0x1772, struct.pack("<I", 0) + struct.pack("<II", 1 << 20 | 9, 0) * 100)
+    changes = [
+        atom(0x0FF5, struct.pack("<7I", 0, 0, len(table) + 36 * (at - 1) if at else 0, 0, 1, 0, 0)) for at in range(99)
+    ]
+    stream = table + b"".join(changes)
+    user = atom(0x0FF6, struct.pack("<3I", 20, 0, len(stream) - 36))
+    with patch.object(records, "_list_places", wraps=records._list_places) as listed:
+        records.list_objects(stream, user)
+    assert listed.call_count <= len(stream) // len(table)
+
+
+def test_objects_are_unpacked_up_to_a_limit_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    workbook = compound_file("Workbook", b"\x09\x08")
+    packed = struct.pack("<I", len(workbook)) + zlib.compress(workbook)
+    monkeypatch.setattr(slides, "_MAX_UNPACKED", len(workbook))
+    monkeypatch.setattr(slides, "_MAX_OBJECTS", 2)
+    lists = document(slide_list(persist(9, 100)))
+    objects = {number: atom(0x1011, packed, 1) for number in range(10, 14)}
+    parsed = parse("a.ppt", deck({1: lists, 9: slide(shape(text(4, "A"))), **objects}), PPT)
+    assert [file.name for file in parsed.attachments] == ["object 1.xls"]
+    assert [omission.part for omission in parsed.omissions] == ["object 2", "2 other objects"]
