@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile, stream_passages
-from engine.parsers.formats.pdf.ligatures import order_ligatures
 from engine.parsers.formats.pdf.reader import is_stamp, read_objects
+from engine.parsers.formats.pdf.right_to_left import order_right_to_left
 from engine.parsers.office import extract_document, modified_time
 from engine.parsers.passages import Block, group_blocks, join_blocks, split_block
 from engine.parsers.scans.text_quality import is_garbled
@@ -57,7 +57,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     if long_pages and not is_garbled("\n".join(islice(filter(str.strip, long_pages), _SAMPLE_PAGES))):
         objects = read_objects(data)
         unread = _list_unread(dict(enumerate(long_pages, 1)), objects)
-        parsed = stream_passages(name, _build_passages(order_ligatures(data, long_pages), objects))
+        parsed = stream_passages(name, _build_passages(order_right_to_left(data, long_pages), objects))
         return _with_objects(replace(parsed, unread_pages=unread), objects)
     try:
         result = extract_document(data, mime, pages=True)
@@ -66,7 +66,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         pages, saved = [], None
     if not any(page.strip() for page in pages):
         pages = _extract_with_pdfium(data)
-    pages, objects = order_ligatures(data, pages), read_objects(data)
+    pages, objects = order_right_to_left(data, pages), read_objects(data)
     texts = {number: "\n".join(page_texts(page)) for number, page in enumerate(pages, 1)}
     if is_garbled("\n".join(texts.values())):
         parsed = ParsedFile(name, tuple(_build_passages([""] * len(pages), objects)), unread_pages=tuple(texts))

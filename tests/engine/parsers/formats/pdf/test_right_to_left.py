@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from engine.parsers.formats.pdf.ligatures import order_ligatures
+import pytest
+
+from engine.parsers.formats.pdf.right_to_left import is_one_glyph, order_right_to_left, pair_brackets
 from engine.parsers.registry import PARSERS
 
 # Glyphs by their codes: meem, the ligature lam-alef, seen, lam, alef.
@@ -44,7 +46,37 @@ def test_the_letters_of_a_ligature_stand_in_the_order_in_which_they_are_read() -
 
 
 def test_a_text_without_such_letters_or_of_a_damaged_file_stays() -> None:
-    assert order_ligatures(b"", ["plain"]) == ["plain"]
-    assert order_ligatures(b"%PDF-", ["سالم"]) == ["سالم"]
+    assert order_right_to_left(b"", ["plain"]) == ["plain"]
+    assert order_right_to_left(b"%PDF-", ["سالم"]) == ["سالم"]
     data = arabic_pdf([bytes([1, 2, 3])])
-    assert order_ligatures(data, ["سالم", "سالم"]) == ["سلام", "سالم"]
+    assert order_right_to_left(data, ["سالم", "سالم"]) == ["سلام", "سالم"]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (")4)(ב15( הוראות", "(4)(ב15) הוראות"),
+        ("סעיף) 4)(ב(15 קובע) ראו נספח( את", "סעיף (4)(ב)15 קובע (ראו נספח) את"),
+        ("שפה) טובה( ]א[", "שפה (טובה) [א]"),
+        (")ראו )4( כאן(", "(ראו (4) כאן)"),
+        ("((א) ב)", "((א) ב)"),
+        ("א( כאן ב( שם", "א( כאן ב( שם"),
+        (")פתוח", ")פתוח"),
+        ("f(x) (y)", "f(x) (y)"),
+    ],
+)
+def test_brackets_of_a_line_open_and_close(line: str, shown: str) -> None:
+    assert pair_brackets(line) == shown
+
+
+def test_letters_that_only_start_at_the_same_point_are_no_ligature() -> None:
+    assert is_one_glyph((1, 1, 1, 5, 0, 9), (1, 1, 1, 5, 0, 9))
+    assert is_one_glyph((1, 1, 1, 3, 0, 9), (1, 1, 3, 5, 0, 9))
+    assert not is_one_glyph((1, 1, 1, 3, 0, 9), (1, 1, 1, 4, 0, 9))
+    assert not is_one_glyph((), ())
+
+
+def test_words_of_a_line_stand_as_they_are_read() -> None:
+    data = arabic_pdf([bytes([1, 2, 3, 6, 4, 5, 1, 6, 1, 3])])
+    text = " ".join(passage.text for passage in PARSERS["pdf"].parse("a.pdf", data).passages)
+    assert text.split() == ["سم", "مال", "سلام"]
