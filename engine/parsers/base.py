@@ -39,6 +39,7 @@ IS_PICTURE = "it holds a picture"
 IS_DATA = "it is data, not text"
 DAMAGED = "it cannot be read, or is damaged"
 ABSENT = "it is missing from the file"
+TOO_DEEP = "it lies too deep within other files"
 TOO_MANY = "there are too many to list"
 PIECE_SIZE = MIB  # bytes that are read at once
 _HEAD_PASSAGES = 500  # parsed before the first part of a long file is sent

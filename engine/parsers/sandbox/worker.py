@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
 from engine.models import Omission, Passage
 from engine.parsers.archives.members import MAX_MEMBERS
-from engine.parsers.base import TOO_MANY, PackedFile, UnreadPicture, count_parts, word_reason
+from engine.parsers.base import TOO_DEEP, TOO_MANY, PackedFile, UnreadPicture, count_parts, word_reason
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
 from engine.parsers.encodings.decoding import find_doubt
@@ -100,7 +100,7 @@ class _Nesting:
     def take(self, inner: FileWithin, limits: ParserLimits) -> bytes:
         """The bytes of a file within another. Raises DocumentTooLarge beyond the depth, number and size of all."""
         if self.depth == _MAX_DEPTH:
-            raise DocumentTooLarge("it lies too deep within other files")
+            raise DocumentTooLarge(TOO_DEEP)
         if sum(self.unpacked) > limits.max_unpacked_size:
             raise DocumentTooLarge(f"the archives hold more than {limits.max_unpacked_size // 2**20} MiB")
         is_multiplied = self.depth > 0 or isinstance(inner, PackedFile)  # a mail itself holds what is attached to it

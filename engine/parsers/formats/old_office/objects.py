@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ import olefile
 
 from engine.models import Omission
 from engine.parsers.archives.old_office import find_kind
-from engine.parsers.base import DAMAGED, Attachment
+from engine.parsers.base import DAMAGED, TOO_DEEP, TOO_MANY, Attachment
 from engine.parsers.formats.openxml.embedded import NO_DOCUMENT, unpack_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     Files = tuple[tuple[Attachment, ...], tuple[Omission, ...]]
 
@@ -25,33 +26,53 @@ _NONE, _END, _TABLE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 _LEAST = 4096  # bytes from which on a stream has sectors of its own
 
 
+@dataclass(slots=True)
+class _Folder:
+    """A folder with a file in it: the names of its streams, and whether it holds folders of further objects."""
+
+    names: list[str] = field(default_factory=list)
+    has_objects: bool = False
+
+
 def read_embedded(data: bytes) -> Files:
     """The files within a file of old Office, and the objects that are none; nothing of a damaged file."""
     try:
         with olefile.OleFileIO(BytesIO(data)) as ole:
-            folders: dict[tuple[str, ...], list[str]] = {}
+            folders: dict[tuple[str, ...], _Folder] = {}
             for path in ole.listdir():
-                depth = 2 if path[0] == _POOL else 1 if path[0].startswith(_OF_SHEET) else 0
-                if depth and len(path) > depth:
-                    folders.setdefault(tuple(path[:depth]), []).extend(path[depth:] if len(path) == depth + 1 else [])
-            return _read_folders(ole, folders)
+                depth = _measure_depth(path)
+                if len(path) > depth > 0:
+                    folder = folders.setdefault(tuple(path[:depth]), _Folder())
+                    folder.names += path[depth:] if len(path) == depth + 1 else []
+                    folder.has_objects = folder.has_objects or 0 < _measure_depth(path[depth:]) < len(path) - depth
+            return _read_folders(ole, folders, len(data))
     except (OSError, ValueError, IndexError, struct.error):
         return (), ()
 
 
-def _read_folders(ole: olefile.OleFileIO, folders: Mapping[tuple[str, ...], list[str]]) -> Files:
+def _measure_depth(path: Sequence[str]) -> int:
+    """How many names lead to the folder of an object; 0 for a path to something else."""
+    return 2 if path[0] == _POOL else 1 if path[0].startswith(_OF_SHEET) else 0
+
+
+def _read_folders(ole: olefile.OleFileIO, folders: Mapping[tuple[str, ...], _Folder], left: int) -> Files:
+    """The files in folders. `left`: how many bytes their streams can have, those of a whole file do not overlap."""
     found: list[Attachment] = []
     omissions: list[Omission] = []
-    for at, (folder, names) in enumerate(sorted(folders.items())[:_MAX_OBJECTS], 1):
+    for at, (path, folder) in enumerate(sorted(folders.items(), key=lambda item: item[0])[:_MAX_OBJECTS], 1):
         place = f"object {at}"
         try:
-            streams = {name: bytes(ole.openstream([*folder, name]).read()) for name in names}
+            left -= sum(ole.get_size([*path, name]) for name in folder.names)
+            streams = {name: bytes(ole.openstream([*path, name]).read()) for name in folder.names if left >= 0}
             opened = _open(place, streams)
         except (OSError, ValueError, IndexError, struct.error):
             omissions.append(Omission(place, DAMAGED))
             continue
         found += [opened] if opened else []
-        omissions += [] if opened else [Omission(place, NO_DOCUMENT)]
+        omissions += [] if opened else [Omission(place, NO_DOCUMENT if left >= 0 else DAMAGED)]
+        omissions += [Omission(f"{place}, objects within", TOO_DEEP)] if folder.has_objects else []
+    if (others := len(folders) - _MAX_OBJECTS) > 0:
+        omissions.append(Omission(f"{others} other object{'s' * (others > 1)}", TOO_MANY))
     return tuple(found), tuple(omissions)
 
 

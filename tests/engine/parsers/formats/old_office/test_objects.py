@@ -3,10 +3,12 @@ from __future__ import annotations
 import random
 import struct
 from io import BytesIO
+from unittest.mock import patch
 
 import olefile
 import pytest
 
+from engine.parsers.formats.old_office import objects
 from engine.parsers.formats.old_office.objects import pack_streams, read_embedded
 from tests.engine.parsers.test_old_office import END, NONE, SECTOR, entry
 
@@ -37,12 +39,12 @@ def native(label: bytes, content: bytes) -> bytes:
 
 
 def test_files_within_an_old_file_are_taken_out_and_objects_named() -> None:
-    objects = {
+    pool = {
         "_1": {"\x01Ole10Native": native(b"note.txt", b"Greased")},
         "_2": {"Workbook": b"\x09\x08sheet", "\x01CompObj": b"x"},
         "_3": {"Equation Native": b"x"},
     }
-    files, omissions = read_embedded(with_objects(objects))
+    files, omissions = read_embedded(with_objects(pool))
     assert [file.name for file in files] == ["note.txt", "object 2.xls"]
     assert files[0].data == b"Greased"
     with olefile.OleFileIO(BytesIO(files[1].data)) as ole:
@@ -66,3 +68,36 @@ def test_packed_streams_can_be_read_again(sizes: list[int]) -> None:
 
 def test_streams_that_are_too_long_are_not_packed() -> None:
     assert pack_streams({"a": bytes(8_000_000)}) == b""
+
+
+def test_objects_beyond_the_limit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "_MAX_OBJECTS", 2)
+    files, omissions = read_embedded(
+        with_objects({f"_{at}": {"\x01Ole10Native": native(b"a.txt", b"a")} for at in range(3)})
+    )
+    assert len(files) == 2
+    assert [(each.part, each.reason) for each in omissions] == [("1 other object", "there are too many to list")]
+
+
+def test_streams_that_overlap_are_read_as_far_as_a_whole_file_would_hold_them() -> None:
+    data = bytearray(with_objects({f"_{at}": {"\x01Ole10Native": native(b"a.txt", b"a")} for at in range(9)}))
+    size = struct.pack("<IQ", 0, 4096)
+    chain = [*range(10, 9 + 72), END]  # all sectors of streams in one
+    struct.pack_into(f"<{len(chain)}I", data, 512 + 4 * 9, *chain)
+    for at in range(512, len(data) - 12, 4):
+        if data[at + 4 : at + 12] == size[4:] and struct.unpack_from("<I", data, at)[0] >= 9:
+            struct.pack_into("<IQ", data, at, 9, 4096 * 9)
+    files, omissions = read_embedded(bytes(data))
+    assert len(files) == 1
+    assert {each.reason for each in omissions} == {"it cannot be read, or is damaged"}
+
+
+def test_objects_within_an_object_are_named() -> None:
+    names = {"Workbook": b"\x09\x08", "\x01CompObj": b"x"}
+    paths = [["ObjectPool", "_1", name] for name in names] + [["ObjectPool", "_1", "MBD01", "Workbook"]]
+    with patch.object(objects.olefile.OleFileIO, "listdir", return_value=paths):
+        files, omissions = read_embedded(with_objects({"_1": names}))
+    assert [file.name for file in files] == ["object 1.xls"]
+    assert [(each.part, each.reason) for each in omissions] == [
+        ("object 1, objects within", "it lies too deep within other files")
+    ]
