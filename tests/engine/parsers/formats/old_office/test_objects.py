@@ -95,7 +95,7 @@ def test_streams_that_overlap_are_read_as_far_as_a_whole_file_would_hold_them() 
 def test_objects_within_an_object_are_named() -> None:
     names = {"Workbook": b"\x09\x08", "\x01CompObj": b"x"}
     paths = [["ObjectPool", "_1", name] for name in names] + [["ObjectPool", "_1", "MBD01", "Workbook"]]
-    with patch.object(objects.olefile.OleFileIO, "listdir", return_value=paths):
+    with patch.object(olefile.OleFileIO, "listdir", return_value=paths):
         files, omissions = read_embedded(with_objects({"_1": names}))
     assert [file.name for file in files] == ["object 1.xls"]
     assert [(each.part, each.reason) for each in omissions] == [
