@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from bot.i18n import N_, gettext
-from bot.text.format import pluralize
+from bot.i18n import N_, gettext, ngettext
+from bot.text.format import format_number, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.parsers.base import NO_OCR, SIGNATURE, WITHOUT_WORDS
 
@@ -36,6 +37,7 @@ REASONS = (
     N_("there are too many to list"),
     N_("too many pages are pictures"),
 )
+_COVERAGE = re.compile(r"(?P<read>\d{1,9}) of (?P<total>\d{1,9}) (?P<unit>\w{1,30}?)s?")
 _USUAL = frozenset({NO_OCR, SIGNATURE, WITHOUT_WORDS})
 
 
@@ -44,9 +46,32 @@ def describe_omissions(document: DocumentInfo | DocumentStatus) -> str:
     if not document.omissions:
         return ""
     parts = _list_parts(document.omissions, MAX_NAMED)
-    if document.coverage:
-        return gettext("only {coverage} were read; {parts}").format(coverage=document.coverage, parts=parts)
+    if counted := _COVERAGE.fullmatch(document.coverage):
+        return _say_coverage(int(counted["read"]), int(counted["total"]), counted["unit"]).format(parts=parts)
     return gettext("some of it was not read; {parts}").format(parts=parts)
+
+
+def _say_coverage(read: int, total: int, unit: str) -> str:
+    """How many of the parts of a file were read, before `{parts}`, the others."""
+    if total == 1:
+        return gettext("some of it was not read; {parts}")
+    parts = _count_units(total, unit)
+    said = (
+        ngettext("only {read} of {total} was read; {parts}", "only {read} of {total} were read; {parts}", read)
+        if read
+        else gettext("none of its {total} were read; {parts}")
+    )
+    return said.format(read=format_number(read), total=parts, parts="{parts}")
+
+
+def _count_units(count: int, unit: str) -> str:
+    counted = {
+        "slide": pluralize(count, "{count} slide", "{count} slides"),
+        "page": pluralize(count, "{count} page", "{count} pages"),
+        "chapter": pluralize(count, "{count} chapter", "{count} chapters"),
+        "file": pluralize(count, "{count} file", "{count} files"),
+    }
+    return counted.get(unit) or f"{format_number(count)} {unit}s"
 
 
 def is_worth_a_notice(document: DocumentInfo | DocumentStatus) -> bool:
