@@ -35,7 +35,8 @@ CHANNEL_WORDS: Mapping[str, ContentKind] = {
     "channel files": "files",
 }
 CONFIRMED = " now"
-_DRY_RUN = re.compile(r"(?<!\S)(?:--|[—–])dry-run(?!\S)", re.IGNORECASE)  # a keyboard may make one dash of two
+_DRY_RUN = re.compile(r"(?<!\S)(?:--?|[—–])dry[-_ ]?run(?!\S)", re.IGNORECASE)  # a keyboard may make one dash of two
+_OPTION = re.compile(r"(?<!\S)[-—–]")
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
 
 
@@ -168,8 +169,11 @@ def _say_when_erased(call: PersonAtPlace) -> str:
 
 
 async def forget_me_command(call: CommandContext) -> Card:
-    """Forget what the caller wrote, shared and asked, and index nothing further of theirs; or only say how much."""
-    if _DRY_RUN.search(call.arguments):
+    """Forget what the caller wrote, shared and asked, and index nothing further of theirs; or only say how much.
+
+    An option that is written in another way never forgets.
+    """
+    if _OPTION.search(call.arguments):
         return _show_rehearsal(await call.get_result(ForgetMe(dry_run=True), ErasureRehearsal))
     done = await call.get_result(ForgetMe(), Erased)
     return Card(

@@ -113,7 +113,7 @@ async def test_the_audit_log_counts_what_goes_from_direct_messages(workspace: Wo
     assert not any(word in repr(entries) for word in ("D7", "nails", "bob"))
 
 
-@pytest.mark.parametrize("option", ["--dry-run", "—dry-run"])
+@pytest.mark.parametrize("option", ["--dry-run", "—dry-run", "-dry-run", "--dry run", "--DryRun"])
 async def test_a_dry_run_says_how_much_would_go_and_forgets_nothing(workspace: Workspace, option: str) -> None:
     await workspace.share("bob", "minutes.pdf", "The roof leaks.", ROOF)
     message = await workspace.post("bob", "Mina sells tickets.", ROOF)
@@ -130,3 +130,10 @@ async def test_a_dry_run_says_how_much_would_go_and_forgets_nothing(workspace: W
     assert len(await workspace.bot.list_documents(ROOF)) == 2
     with pytest.raises(NotFound, match="I found no “ledger"):
         await workspace.command("bob", f"forget ledger.pdf {option}")
+
+
+@pytest.mark.parametrize("option", ["--dry-run=yes", "-n", "—rehearse"])
+async def test_an_option_that_is_not_known_forgets_nobody(workspace: Workspace, option: str) -> None:
+    await workspace.share("bob", "minutes.pdf", "The roof leaks.", ROOF)
+    assert (await workspace.command("bob", f"forget-me {option}")).text.startswith("This would forget ")
+    assert len(await workspace.bot.list_documents(ROOF)) == 1
