@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 WORKSPACE = "chats"  # in place of the workspace, which these exports do not have
 TAG = re.compile(r"(<[^<>]{0,2000}>)")
 BREAK, CELL = (
-    re.compile(r"<(?:br|/p|/div|/li|/tr|/?(?:ul|ol|table))\b", re.IGNORECASE),
+    re.compile(r"<(?:br|/p|/div|/li|/?(?:ul|ol|table|tr))\b", re.IGNORECASE),
     re.compile(r"<(/?)t[dh]\b", re.IGNORECASE),
 )
+ROW = re.compile(r"</?(?:tr|table)\b", re.IGNORECASE)
 BAR = " | "  # between the cells of a row
 NOT_EXPORTED = "files that the export does not contain"
 UNREADABLE = "messages that cannot be read"
@@ -146,11 +147,13 @@ def plain_text_of(html: str) -> str:
     pieces, is_cell = list[str](), False
     for piece in TAG.split(html):
         if not TAG.fullmatch(piece):
-            pieces.append("" if piece.isspace() and pieces[-1:] == [BAR] else piece)
+            text = " ".join(piece.splitlines()) if is_cell else piece
+            pieces.append("" if piece.isspace() and pieces[-1:] == [BAR] else text)
         elif cell := CELL.match(piece):
+            pieces.append(BAR if cell[1] or is_cell else "")  # the end of a cell may be left out
             is_cell = not cell[1]
-            pieces.append("" if is_cell else BAR)
         elif BREAK.match(piece):
+            is_cell = is_cell and not ROW.match(piece)
             pieces.append(" " if is_cell else "\n")
     lines = (line.strip().removesuffix(BAR.rstrip()) for line in unescape("".join(pieces)).split("\n"))
     return "\n".join(clean_single_line(line) for line in lines if line.strip())

@@ -215,6 +215,8 @@ def test_games_invoices_prizes_buttons_and_structured_texts_of_telegram_are_read
             "See\nPart | Pin 9\nFee | 2\nend",
         ),
         ("<table><tr><td></td><td>x<br>y</td></tr></table>", "| x y"),
+        ("<table><tr><td>a<td>b\nc<tr><td>d<td>e</table>after<p>it</p>end", "a | b c\nd | e\nafterit\nend"),
+        ("<table>\n<tr>\n<td>a</td>\n<td>b</td>\n</tr>\n</table>\n", "a | b"),
         ("a&nbsp;&lt;b<ul><li>one</li><li>two</li></ul>", "a <b\none\ntwo"),
     ],
 )
