@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Button
 from bot.store import AnswerResult, StoredAnswer
 from bot.store.models import passage_key
+from bot.store.schedules.watches import NewsId
 from bot.text.excerpts import strip_speaker
 from bot.text.markdown import escape_markdown
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from bot.store.schedules.watches import Watch, WatchNotice
     from engine import Scope, Source
 
+ID_BYTES = 10
 MAX_QUOTED = 8  # messages of a burst, and passages of files; of the others there is the number
 MAX_OF_RECORD = 3  # passages of one file, its first
 MAX_EXCERPT = 300  # characters
@@ -126,8 +129,11 @@ class WatchTeller:
 
 
 def _build_id(watch: Watch, notices: Sequence[WatchNotice]) -> str:
+    """The id of the message about these, which stays when they are forgotten: with no digest of what they say."""
     first = notices[0]
-    return sha256(f"watch\0{watch.id}\0{first.room}\0{first.message}".encode()).hexdigest()[:20]
+    if NewsId.parse(first.message):
+        return first.answer or secrets.token_hex(ID_BYTES)
+    return sha256(f"watch\0{watch.id}\0{first.room}\0{first.message}".encode()).hexdigest()[: 2 * ID_BYTES]
 
 
 def _build_result(watch: Watch, shown: Sequence[Source], total: int, used: Provenance) -> AnswerResult:

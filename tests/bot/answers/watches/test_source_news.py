@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
@@ -207,3 +208,14 @@ async def test_in_random_sources_people_are_told_exactly_what_they_can_read(bot:
         for person in people:
             text = " ".join(state for each in told(bot, person) for state in each.states)
             assert {f"K{one}" for one in range(8) if f"number K{one}." in text} == wanted[person]
+
+
+async def test_the_id_of_a_notice_tells_nothing_of_the_sentence(bot: BotFixture) -> None:
+    await bot.join("YARD", "ada", "bob")
+    source = await begin(bot)
+    await change(bot, source, former="The kettle is old.\n\nThe kettle has a dent.")
+    [[kept, room, message, id_]] = await bot.store.files._database.fetch_all(
+        "SELECT watch, room, message, answer FROM watch_notice"
+    )
+    assert id_
+    assert sha256(f"watch\0{kept}\0{room}\0{message}".encode()).hexdigest()[:20] != id_
