@@ -81,7 +81,7 @@ class _Deck:
     omissions: list[Omission] = field(default_factory=list)
     unread: int = 0
     _taken: int = 0
-    _in_use: list[Record] = field(default_factory=list)
+    _in_use: dict[int, Record] = field(default_factory=dict)
 
     @property
     def document(self) -> Record | None:
@@ -136,15 +136,17 @@ class _Deck:
             yield Block(f"Notes: {text}", 0, 0)
 
     def _take(self, record: Record) -> bool:
-        """Whether a record may be read: those of a whole file never hold more bytes than the file."""
+        """Whether a record may be read: those of a whole file are listed once, and hold no more bytes than the file."""
         self._taken += record.stop - record.start
-        self._in_use += [record] if self._taken <= len(self.stream) else []
-        return self._taken <= len(self.stream)
+        is_new = record.start not in self._in_use and self._taken <= len(self.stream)
+        if is_new:
+            self._in_use[record.start] = record
+        return is_new
 
     def list_around(self) -> Iterator[str]:
         """The headers and footers of the document, and of what was read of it."""
         masters = [self.objects.get(number) for number, _, _ in _list_entries(self.document, _MASTERS)]
-        for record in (self.document, *filter(None, masters), *self._in_use):
+        for record in (self.document, *filter(None, masters), *self._in_use.values()):
             yield from _list_around(record.content) if record else ()
 
     def _read_objects(self) -> None:

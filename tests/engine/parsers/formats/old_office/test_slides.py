@@ -240,3 +240,10 @@ def test_objects_are_unpacked_up_to_a_limit_in_all(monkeypatch: pytest.MonkeyPat
     parsed = parse("a.ppt", deck({1: lists, 9: slide(shape(text(4, "A"))), **objects}), PPT)
     assert [file.name for file in parsed.attachments] == ["object 1.xls"]
     assert [omission.part for omission in parsed.omissions] == ["object 2", "2 other objects"]
+
+
+def test_a_slide_is_read_once() -> None:
+    lists = document(slide_list(persist(9, 100), persist(9, 101)))
+    parsed = parse("a.ppt", deck({1: lists, 9: slide(shape(text(4, "A"))), 10: bytes(999)}), PPT)
+    assert [passage.text for passage in parsed.passages] == ["A"]
+    assert parsed.coverage == "1 of 2 slides"
