@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pypdfium2 import PdfDocument, PdfTextPage
 
@@ -69,8 +69,27 @@ def _order_page(document: PdfDocument, at: int, text: str) -> str:
     page.close()
     words = {found: counts.most_common(1)[0][0] for found, counts in votes.items()}
     if _is_right_to_left(text) and len(_LETTER.findall(lines)) >= _LEAST_KEPT * len(_LETTER.findall(text)):
-        text = "\n".join(map(pair_brackets, lines.splitlines()))
+        text = "\n".join(map(pair_brackets, join_pairs(lines.splitlines())))
     return _WORD.sub(lambda match: words.get(match[0], match[0]), text)
+
+
+def join_pairs(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, two of them as one where a bracket is opened in the first and closed in the second."""
+    held = ""
+    for line in lines:
+        if held and _has_pairs(f"{held}\n{line}"):
+            yield f"{held}\n{line}"
+            held = ""
+            continue
+        yield from [held] if held else []
+        held = "" if _has_pairs(line) else line
+        yield from [] if held else [line]
+    yield from [held] if held else []
+
+
+def _has_pairs(line: str) -> bool:
+    counts = Counter(_BRACKET.findall(line))
+    return all(counts[closing] == counts[opening] for closing, opening in _CLOSING.items())
 
 
 def pair_brackets(line: str) -> str:
@@ -101,8 +120,7 @@ def _is_balanced(line: str) -> bool:
 
 def _alternate(line: str) -> str:
     """The line with each second bracket of a kind closing; as it is without as many of these as of the others."""
-    counts = Counter(_BRACKET.findall(line))
-    if any(counts[closing] != counts[opening] for closing, opening in _CLOSING.items()):
+    if not _has_pairs(line):
         return line
     seen = Counter[str]()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.parsers.formats.pdf.right_to_left import is_one_glyph, order_right_to_left, pair_brackets
+from engine.parsers.formats.pdf.right_to_left import is_one_glyph, join_pairs, order_right_to_left, pair_brackets
 from engine.parsers.registry import PARSERS
 
 # Glyphs by their codes: meem, the ligature lam-alef, seen, lam, alef.
@@ -67,6 +67,12 @@ def test_a_text_without_such_letters_or_of_a_damaged_file_stays() -> None:
 )
 def test_brackets_of_a_line_open_and_close(line: str, shown: str) -> None:
     assert pair_brackets(line) == shown
+
+
+def test_a_pair_of_brackets_may_end_on_the_next_line() -> None:
+    lines = ["אחת", "שנת )2024", "עד 2026( שם", "ב( כאן", "סוף"]
+    assert list(join_pairs(lines)) == ["אחת", "שנת )2024\nעד 2026( שם", "ב( כאן", "סוף"]
+    assert pair_brackets("שנת )2024\nעד 2026( שם") == "שנת (2024\nעד 2026) שם"
 
 
 def test_letters_that_only_start_at_the_same_point_are_no_ligature() -> None:
