@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,11 +62,11 @@ def list_records(data: bytes, start: int = 0, stop: int | None = None, depth: in
 def list_objects(data: bytes, user: bytes) -> dict[int, Record]:
     """The records in use by their numbers; `user`: the stream of the current user, which tells the last change.
 
-    None if the tables of the file are damaged.
+    Those of former changes are missing if their tables are damaged, and all if that of the last one is.
     """
     found: dict[int, int] = {}
     seen, left = set[int](), len(data)
-    try:
+    with suppress(struct.error):
         at = struct.unpack_from("<I", user, _OFFSET_OF_LAST)[0]
         while at and at not in seen and len(seen) < _MAX_EDITS:
             seen.add(at)
@@ -78,8 +79,6 @@ def list_objects(data: bytes, user: bytes) -> dict[int, Record]:
             for number, place in _list_places(data, table):
                 found.setdefault(number, place)
             at = before
-    except struct.error:
-        return {}
     return {number: record for number, place in found.items() for record in _record_at(data, place)}
 
 

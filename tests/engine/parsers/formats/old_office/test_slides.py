@@ -247,3 +247,12 @@ def test_a_slide_is_read_once() -> None:
     parsed = parse("a.ppt", deck({1: lists, 9: slide(shape(text(4, "A"))), 10: bytes(999)}), PPT)
     assert [passage.text for passage in parsed.passages] == ["A"]
     assert parsed.coverage == "1 of 2 slides"
+
+
+def test_a_damaged_table_of_a_former_state_brings_no_removed_slide_back() -> None:
+    whole = deck(
+        {8: slide(shape(text(4, "Removed"))), 1: document(slide_list(persist(9, 1))), 9: slide(shape(text(4, "A")))}
+    )
+    last = whole.rindex(struct.pack("<HHI", 0, 0x0FF5, 28)) + 8
+    damaged = whole[: last + 8] + struct.pack("<I", 0xFFFFFF00) + whole[last + 12 :]
+    assert read(damaged) == [("slide 1", "A")]
