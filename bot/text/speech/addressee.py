@@ -11,6 +11,7 @@ A sentence is for somebody else if one of these holds:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bot.text.speech import phrases
@@ -44,6 +45,9 @@ _NOT_NAMES = frozenset.union(
     phrases.parse_words("if when first second third finally next basically maybe perhaps today tomorrow i it there"),
 )
 
+# "田中さん、見積もりを送ってくれますか?"
+_CALLED_UNSPACED = re.compile(r"[^\s、，,。]{1,10}(?:さん|くん|君|ちゃん|様|先生)[、，,!！]")
+
 
 def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
     """Whether a sentence addresses somebody; `names`: the words of the participants' names."""
@@ -67,7 +71,8 @@ def is_for_person(sentence: Sentence) -> bool:
     """Whether a sentence addresses somebody by a name, or as "you"."""
     words = frozenset(sentence.words)
     yours = phrases.YOU if phrases.FRENCH.isdisjoint(words) else phrases.YOU - phrases.NOT_YOU
-    return not yours.isdisjoint(words) or is_for_others(sentence, frozenset())
+    is_called = bool(_CALLED_UNSPACED.match("".join(sentence.tokens)))
+    return is_called or not yours.isdisjoint(words) or is_for_others(sentence, frozenset())
 
 
 def _is_mention(token: str) -> bool:
