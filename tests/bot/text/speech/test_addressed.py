@@ -174,6 +174,8 @@ question: does anyone know who has the key? @ maybe | @ resume lo de ayer | @ �
 aside: cc @ please | Rolf, who pays? cc @ | can you sign it? cc @ | <@U2> who pays? cc @ | thanks everyone! cc @
 aside: pregúntale a @, que conoce el horno | pregúntenle a @
 aside: 田中さん、誰が払いますか？ cc @
+question: Hi all, who has the key? cc @ | Team, when do we bake? cc @
+question: Oi pessoal, quem paga? cc @ | 皆さん、鍵はどこ？ cc @
 question: who pays? cc @ | does anybody know when we bake? cc @ | Weiß jemand, wer zahlt? cc @ | Qui paie ? cc @
 question: ¿Quién paga? cc @ | Quem paga? cc @ | 誰が払いますか？ cc @ | need the gate code cc @
 question: kann mir jemand den Plan schicken cc @ | je cherche le bail cc @ | lamp broken again, anyone mended it? cc @
