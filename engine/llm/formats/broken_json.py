@@ -31,13 +31,16 @@ _STRAY_QUOTE = re.compile(r"'(?=\")")
 _OBJECT = re.compile(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}(?:[\"']\w|[A-Za-z_]{1,30}\s?:)")
 _STRAY_BRACKET = re.compile(r"[\]}](?=\s{0,40}[\"'])")
 MAX_BEFORE = 120  # characters of a line before a value of a program
-# A bullet, "entities = [", "{'entities': [", or the end of the value before; then brackets and commas.
+# A bullet, "entities = [", "], 'relations': [", "**Entity 1:**", or the end of the value before; then brackets.
+_KEY = r"[\"'][\w ]{1,40}[\"']\s?:"
 _BEFORE_VALUE = re.compile(
-    r"\s{0,40}(?:[-*•]\s{1,4}|\d{1,3}[.)]\s{1,4})?"
-    r"(?:(?:const |let |var )?[\w.]{1,60}\s?(?::\s?[\w\[\], .]{1,40})?=|[\[{(\s]{0,8}[\"'][\w ]{1,40}[\"']\s?:)?"
-    r"[\s\[\](){},;]{0,40}"
+    r"\s{0,40}(?:[-*•|]\s{1,4}|\d{1,3}[.)]\s{1,4})?"
+    r"(?:(?:const |let |var )?[\w.]{1,60}\s?(?::\s?[\w\[\], .]{1,40})?="
+    rf"|[\[\]{{}}(),\s]{{0,8}}{_KEY}"
+    r"|[*#_]{0,4}(?i:entit\w{1,4}|entidad\w{0,2}|relat?i?on\w{0,6}|nodes?|edges?)(?: \d{1,3})?[:*_]{1,4}"
+    r")?[\s\[\](){},;]{0,40}"
 )
-_BEHIND_VALUE = re.compile(r"[ \t\])},;\"]{0,40}(?:\n|\Z|[\[({]|#|//|`|<\|)")
+_BEHIND_VALUE = re.compile(r"[ \t\])},;\"|]{0,40}(?:\n|\Z|[\[({]|#|//|`|<\||[\"']?[\w ]{1,40}[\"']\s?:)")
 
 
 def read_broken_json(text: str) -> object:

@@ -158,6 +158,10 @@ entities = [⏎  ("Lamp Guild", "Organization", "Lamp Guild lights the quay."),�
 ```⏎entities = [{'name': 'Lamp Guild', 'type': 'Organization', 'description': 'Lamp Guild lights the quay.'}]⏎```
 const entities = [{name: 'Lamp Guild', type: 'Organization', description: 'Lamp Guild lights the quay.'}];
 (“entity”, “Lamp Guild”, “Organization”, “Lamp Guild lights the quay.”)
+Entities: [("Lamp Guild", "Organization", "Lamp Guild lights the quay.")]
+| ("entity", "Lamp Guild", "Organization", "Lamp Guild lights the quay.") |
+**Entity 1:** {"name": "Lamp Guild", "type": "Organization", "description": "Lamp Guild lights the quay."}
+{"entities": [["Lamp Guild", "Organization", "Lamp Guild lights the quay."]], "relations": []}
 entity ~ Lamp Guild ~ Organization ~ Lamp Guild lights the quay.
 entity<❘#❘>Lamp Guild<❘#❘>Organization<❘#❘>Lamp Guild lights the quay.
 сущность<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay.
@@ -199,6 +203,13 @@ def test_rows_in_one_line_need_no_point_between_them() -> None:
 )
 def test_other_tuples_and_objects_are_none(reply: str) -> None:
     assert judge_extraction(reply, "tuples").outcome is Outcome.ROWLESS
+
+
+def test_lists_of_rows_within_an_object_are_read() -> None:
+    entities = '[["Lamp Guild", "Organization", "It is old."], ["Quay", "Location", "It is long."]]'
+    link = '["Lamp Guild", "Quay", "lighting", "Lamp Guild lights the Quay."]'
+    found = parse_tuples(f'{{"entities": {entities}, "relations": [{link}]}}')
+    assert ([mention.name for mention in found.mentions], found.links) == (["Lamp Guild", "Quay"], (LIGHTS,))
 
 
 def test_escaped_quotes_of_a_literal_row_are_read() -> None:
