@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 # Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
-PARSER_VERSION = 4
+PARSER_VERSION = 5
 MAX_MIXED_REPLIES = 3  # after this many unreliable shared replies in a row, each excerpt gets its own call
 MAX_UNSHARED = 10_000
 RETRY_SECONDS = 3600.0, 86_400.0  # until what a model could not do is tried again; at most

@@ -11,6 +11,8 @@ A sentence is for somebody else if one of these holds:
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.text.speech import phrases
@@ -26,6 +28,7 @@ _TITLES = phrases.parse_words(
     "mr mrs ms miss dr prof professor doctor captain coach frau herr señor señora madame monsieur mevrouw meneer"
 )
 _GROUPS = phrases.parse_words("here channel everyone all team folks guys everybody")
+_GROUPS_ELSEWHERE = phrases.parse_words("pessoal gente galera equipo equipe équipe leute zusammen alle todos tous")
 _SEPARATORS = frozenset(",:-–—")
 _MARKS = _SEPARATORS | frozenset("()[]/;|.")
 _JOINING = phrases.parse_words("about than like as between against behind called named") | phrases.CONJUNCTIONS
@@ -43,6 +46,9 @@ _NOT_NAMES = frozenset.union(
     *phrases.OPENERS,
     phrases.parse_words("if when first second third finally next basically maybe perhaps today tomorrow i it there"),
 )
+
+# "田中さん、見積もりを送ってくれますか?"
+_CALLED_UNSPACED = re.compile(r"(?!(?:皆|みな)さ)[^\s、，,。]{1,10}(?:さん|くん|君|ちゃん|様|先生)[、，,!！]")
 
 
 def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
@@ -64,10 +70,14 @@ def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
 
 
 def is_for_person(sentence: Sentence) -> bool:
-    """Whether a sentence addresses somebody by a name, or as "you"."""
+    """Whether a sentence addresses somebody by a name, or as "you"; a group is nobody in particular."""
     words = frozenset(sentence.words)
     yours = phrases.YOU if phrases.FRENCH.isdisjoint(words) else phrases.YOU - phrases.NOT_YOU
-    return not yours.isdisjoint(words) or is_for_others(sentence, frozenset())
+    is_called = bool(_CALLED_UNSPACED.match("".join(sentence.tokens)))
+    tokens, _ = _without_greeting(sentence.tokens)
+    if tokens and normalize_word(tokens[0]) in _GROUPS | _GROUPS_ELSEWHERE:
+        sentence = replace(sentence, tokens=tuple(tokens[1:]))
+    return is_called or not yours.isdisjoint(words) or is_for_others(sentence, frozenset())
 
 
 def _is_mention(token: str) -> bool:

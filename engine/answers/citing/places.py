@@ -62,7 +62,7 @@ _CALCULATED_BEFORE = re.compile(r"[=+*<>(]\s?[a-z]\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z]\Z")
 _NAMED_INDEX = re.compile(r"[A-Za-z]{1,2}\d{1,4}")
 _ELEMENT_SIGNS = ("∈", "∉", "⊂", "⊆")  # before an interval or a set
-_FILE_ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|txt|md|csv|json|png|jpe?g|zip|html?)(?!\w)")
+_FILE_ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|txt|md|csv|json|png|jpe?g|zip|html?)(?!\w)", re.IGNORECASE)
 _PAIR = re.compile(r"\s?(\d{1,4})\s?,\s?(\d{1,4})\s?")
 _WORD = re.compile(r"[^\W\d_]+|=")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")

@@ -30,6 +30,17 @@ _CLOSING = frozenset("]}")
 _STRAY_QUOTE = re.compile(r"'(?=\")")
 _OBJECT = re.compile(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}(?:[\"']\w|[A-Za-z_]{1,30}\s?:)")
 _STRAY_BRACKET = re.compile(r"[\]}](?=\s{0,40}[\"'])")
+MAX_BEFORE = 120  # characters of a line before a value of a program
+# A bullet, "entities = [", "], 'relations': [", "**Entity 1:**", or the end of the value before; then brackets.
+_KEY = r"[\"'][\w ]{1,40}[\"']\s?:"
+_BEFORE_VALUE = re.compile(
+    r"\s{0,40}(?:[-*•|]\s{1,4}|\d{1,3}[.)]\s{1,4})?"
+    r"(?:(?:const |let |var )?[\w.]{1,60}\s?(?::\s?[\w\[\], .]{1,40})?="
+    rf"|[\[\]{{}}(),\s]{{0,8}}{_KEY}"
+    r"|[*#_]{0,4}(?i:entit\w{1,4}|entidad\w{0,2}|relat?i?on\w{0,6}|nodes?|edges?)(?: \d{1,3})?[:*_]{1,4}"
+    r")?[\s\[\](){},;]{0,40}"
+)
+_BEHIND_VALUE = re.compile(r"[ \t\])},;\"|]{0,40}(?:\n|\Z|[\[({]|#|//|`|<\||[\"']?[\w ]{1,40}[\"']\s?:)")
 
 
 def read_broken_json(text: str) -> object:
@@ -46,17 +57,25 @@ def read_first_value(text: str) -> tuple[object, int]:
         return reader.read_value(0), reader.at
 
 
+def stands_alone(text: str, begin: int, start: int, end: int) -> bool:
+    """Whether a value of a program is no part of a sentence or call; `begin` is the end of the value before it."""
+    begin = max(begin, start - MAX_BEFORE)
+    line = max(begin, text.rfind("\n", begin, start) + 1)
+    return bool(_BEFORE_VALUE.fullmatch(text, line, start) and _BEHIND_VALUE.match(text, end))
+
+
 def list_objects(text: str) -> Iterator[dict[str, object]]:
-    """The objects of a text, each read once; those that begin within a sentence or lack their end are left out."""
-    at = 0
+    """The objects of a text, each read once, without those that stand in a sentence or call or lack their end."""
+    at, begin = 0, 0
     while found := _OBJECT.search(text, at):
         try:
             value, at = json.JSONDecoder(strict=False).raw_decode(text, found.start())
         except (ValueError, RecursionError):
             reader = _Reader(text, found.start())
             value, at = reader.read_value(0), reader.at
-        is_whole = text.endswith("}", 0, at)
+        is_whole = text.endswith("}", 0, at) and stands_alone(text, begin, found.start(), at)
         if is_whole and isinstance(value, dict):
+            begin = at
             yield value
 
 

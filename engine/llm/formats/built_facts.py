@@ -14,6 +14,7 @@ MAX_HEADING_WORDS = 4
 PLACEHOLDERS = frozenset(
     ("entity name", "entity type", "source entity", "target entity", "entity1 name", "entity2 name", "name of entity")
 )
+DESCRIPTION_PLACEHOLDERS = frozenset(("description", "entity description", "relation description"))
 # Words that deny, and those that may stand beside them where a model says that there are no facts.
 _DENIALS = word_set(
     """
@@ -58,7 +59,7 @@ _NO_NAMES = word_set(
     """
     none nothing null nil unknown unspecified keine keiner nichts unbekannt aucun aucune rien inconnu ningún ninguna
     ninguno desconocido nenhum nenhuma desconhecido なし 該当なし 不明 无 没有 未知
-    nessuno niente niets brak нет ничего 없음
+    nessuno niente niets нет ничего 없음
     """
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -90,8 +91,8 @@ def _fits_denial(word: str) -> bool:
     return word in _DENIALS or word in _BESIDE_DENIALS or _UNSPACED_DENIAL.fullmatch(word) is not None
 
 
-def _is_placeholder(name: str) -> bool:
-    return name.strip(" {}<>[]").replace("_", " ").casefold() in PLACEHOLDERS
+def _is_placeholder(field: str, placeholders: frozenset[str] = PLACEHOLDERS) -> bool:
+    return field.strip(" {}<>[].").replace("_", " ").casefold() in placeholders
 
 
 def _is_denial(name: str, description: str) -> bool:
@@ -104,7 +105,7 @@ def _is_denial(name: str, description: str) -> bool:
 
 def build_mention(name: str, kind: str, description: str) -> Mention | None:
     """A mention with cleaned fields, or None if a field is empty, or the name is that of a field or says “none”."""
-    if _is_placeholder(name) or _is_denial(name, description):
+    if _is_placeholder(name) or _is_placeholder(description, DESCRIPTION_PLACEHOLDERS) or _is_denial(name, description):
         return None
     mention = Mention(clean_name(name), clean_type(kind), clean_text(description))
     return mention if normalize_name(mention.name) and mention.type and mention.description else None
@@ -120,7 +121,8 @@ def state_triple(source: str, relation: str, target: str) -> str:
 
 def build_link(source: str, target: str, keywords: str, description: str) -> Link | None:
     """A link with cleaned fields, or None if an end or the description is empty or both ends are the same name."""
-    if any(_is_placeholder(end) or _is_denial(end, description) for end in (source, target)):
+    is_template = _is_placeholder(description, DESCRIPTION_PLACEHOLDERS)
+    if is_template or any(_is_placeholder(end) or _is_denial(end, description) for end in (source, target)):
         return None
     link = Link(clean_name(source), clean_name(target), clean_keywords(keywords), clean_text(description))
     ends = {normalize_name(link.source), normalize_name(link.target)}

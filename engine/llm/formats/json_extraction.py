@@ -41,6 +41,8 @@ _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _NAME = re.compile(r"[^\W\d_]{3,60}|[^\W\d_][^\d_]{0,60}\s[^\d_]{1,60}")
 _TAG = re.compile(r"entity|relation(?:ship)?|node|edge", re.IGNORECASE)
 _SEPARATORS = re.compile("[\n,;，；]")
+# Keys of the definition or call of a tool, or of a schema, which describe no entity.
+_TOOL_KEYS = frozenset(("function", "parameters", "arguments", "properties", "input_schema", "inputSchema", "$schema"))
 
 
 def parse_json_extraction(reply: str) -> Extraction:
@@ -115,7 +117,11 @@ def _list_flat(reply: str) -> list[Object]:
     """Facts without a list around them: an array of them, or objects in lines or in a program."""
     array = _decode_array(reply)
     items = array if array is not None else [*list_objects(strip_thinking(reply))]
-    return [item for item in items if item and item.get("type") != "function" and _states_fact(item)]
+    return [item for item in items if item and not _is_tool(item) and _states_fact(item)]
+
+
+def _is_tool(item: Object) -> bool:
+    return item.get("type") == "function" or not _TOOL_KEYS.isdisjoint(item)
 
 
 def _states_fact(item: Object) -> bool:

@@ -9,6 +9,7 @@ import csv
 import re
 from typing import TYPE_CHECKING
 
+from engine.llm.formats.broken_json import stands_alone
 from engine.text.names import clean_text, clean_type
 
 if TYPE_CHECKING:
@@ -84,9 +85,13 @@ def split_glued_tag(field: str) -> list[str]:
 
 
 def list_literal_rows(reply: str) -> list[list[str]]:
-    """The fields of rows that a reply has as tuples or lists of a program."""
-    rows = (_LITERAL_FIELD.findall(found[1]) for found in _LITERAL_ROW.finditer(reply))
-    return [[_ESCAPED.sub(r"\1", field[1:-1]).strip() for field in fields] for fields in rows]
+    """The fields of rows that a reply has as tuples or lists of a program, not within a sentence."""
+    rows, begin = list[list[str]](), 0
+    for found in _LITERAL_ROW.finditer(reply):
+        if stands_alone(reply, begin, found.start(), found.end()):
+            begin = found.end()
+            rows.append([_ESCAPED.sub(r"\1", field[1:-1]).strip() for field in _LITERAL_FIELD.findall(found[1])])
+    return rows
 
 
 def split_by_other_separator(row: str) -> list[str]:

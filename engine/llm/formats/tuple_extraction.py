@@ -108,8 +108,9 @@ def parse_tuples(reply: str) -> Extraction:
     A reply without any row is read as lists or labeled fields, which some models write instead.
     """
     text = _unwrap_rows(strip_thinking(reply))
-    records = [record for row in split_rows(text) for record in _parse_records(row)]
-    records = records or [record for fields in list_literal_rows(text) for record in _complete(_repair_records(fields))]
+    rows = [record for row in split_rows(text) for record in _parse_records(row)]
+    literal_rows = list_literal_rows(text) if DELIMITER not in text else ()
+    records = max([record for fields in literal_rows for record in _complete(_repair_records(fields))], rows, key=len)
     mentions = [build_mention(*record[1:]) for record in records if len(record) == MENTION_FIELDS]
     links = [build_link(*record[1:]) for record in records if len(record) == LINK_FIELDS]
     if not mentions and not links:

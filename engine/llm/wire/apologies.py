@@ -100,6 +100,7 @@ _OTHERS = (
     r"przepraszam, ale|niestety,? nie (?:mogę|jestem)|nie mogę (?:pomóc|przetworzyć|streścić|odczytać|zobaczyć)",
     r"jag är ledsen|tyvärr (?:kan|har) jag|jag kan (?:tyvärr )?inte (?:hjälpa|sammanfatta|läsa|bearbeta|se)\b",
     r"(?:beklager|desværre|dessverre),? (?:men )?(?:kan )?jeg",
+    r"przykro mi, (?:ale )?nie (?:mogę|jestem)",
     r"jeg kan (?:desværre |dessverre )?ikke (?:hjælpe|hjelpe|sammenfatte|læse|lese|behandle)\b",
     r"üzgünüm|özür dilerim|(?:maalesef|ne yazık ki) [^.!?\n]{0,60}(?:amam|emem|amıyorum|emiyorum)\b",
     r"(?:к сожалению|извините|простите),? (?:но )?я [^.!?\n]{0,12}?не\b|я не могу (?:помочь|обработать|прочитать)",
@@ -130,16 +131,29 @@ _REQUEST = re.compile(
     r"|(?:画像|テキスト|文章)を(?:提供|送信|アップロード|添付)して(?:ください|いただ)|提供してください",
     re.IGNORECASE,
 )
+# Somebody else said it: "Désolé pour le retard, écrit Ada", "Não consigo abrir o portão, disse Ada".
+_REPORTED = re.compile(
+    r"[^.!?;\n]{0,80}(?:[,:»”\"] ?(?:(?:so )?(?:wrote|writes|said|says)|schrieb|schreibt|sagte?|meinte?|(?:a )?écrit"
+    r"|dit|escribió|escribe|dijo|dice|escreveu|escreve|disse|diz|(?:ha )?(?:scritto|scrive|detto)|schreef|schrijft|zei"
+    r"|napisał\w?|pisze|skrev|skriver|написал\w?|пишет)\b|[,，][^\s,，.。]{1,10}(?:写道|寫道|说|說))"
+    r"|[^.!?。\n]{0,80}と[^.!?。\n]{1,12}(?:書い|言っ|述べ)",
+    re.IGNORECASE,
+)
+
+
+def _find_apology(text: str) -> re.Match[str] | None:
+    found = _APOLOGY.search(text[:MAX_APOLOGY_CHARACTERS])
+    return None if found and _REPORTED.match(text, found.end()) else found
 
 
 def apologizes(text: str) -> bool:
     """Whether a model gives up at the beginning of a reply."""
-    return _APOLOGY.search(text[:MAX_APOLOGY_CHARACTERS]) is not None
+    return _find_apology(text) is not None
 
 
 def gives_up(text: str) -> bool:
     """Whether a reply is nothing but an apology, or a request for what it should read."""
     if len(text) > MAX_APOLOGY_CHARACTERS:
         return False
-    found = _APOLOGY.search(text)
+    found = _find_apology(text)
     return bool((found and found.start() < MAX_APOLOGY_START) or _REQUEST.search(text))

@@ -39,7 +39,9 @@ class DoubledDeltas:
     def finish(self) -> list[str]:
         """The rest at the end of the stream."""
         pairs = self._list_pairs()
-        differ = len(set(pairs)) >= MIN_WHOLE_PAIRS and _count_words(pairs) > 0
+        # "高高兴兴", a character a delta, repeats itself.
+        has_word = any(len(one.strip()) > 1 and any(map(str.isalpha, one)) for one, _ in pairs)
+        differ = len(set(pairs)) >= MIN_WHOLE_PAIRS and has_word
         return self._decide(is_doubled=differ and len(self._held) % 2 == 1)
 
     def _list_pairs(self) -> list[tuple[str, str]]:

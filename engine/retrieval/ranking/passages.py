@@ -22,15 +22,19 @@ MIN_NAME = 2  # characters
 TITLES = word_set("mr mrs ms mx dr prof professor sir hon rev herr frau sr sra señor señora mme monsieur madame")
 _OTHER_WORDS = STOP_WORDS | COMMON_WORDS | GENERIC_WORDS | word_set("deleted grace mark support user")
 _WORD = re.compile(r"[^\W_]+")
-# Words that ask what somebody said: their stems in languages with blanks, and in Japanese.
+# Words that ask what somebody said or thought, not their nouns for other things: a state, a talk, "comment" (how).
 _SAID = re.compile(
-    r"\b(?:sa(?:y|ys|id|ying)|th(?:ink|inks|ought)|told|asked|opinions?|views?|put forward|stat(?:e|es|ed)|dit|dire|diz"
-    r"|acha|sagte?n?|meinte?|pense|piensa|pens[aó]|pensou|conclusions?|concluded?"
-    r"|(?:respon[ds]|repl(?:y|ie)|answer|comment|agree|disagree|suggest|propos|mention|expl(?:ain|ic|iqu)|elaborat|talk"
-    r"|discus|diskutier|discut|argu|claim|recommend|presentation|presented|introduc|gesagt|denk|dacht|gedacht|gemeint"
-    r"|antwort|geantwortet|vorschl|vorgeschl|äußer|geäußert|erklär|erwähn|meinung|ansicht|disse|dijo|opin|répond"
-    r"|respuest|respost|dice|propuso|propôs|avis)\w{0,8})\b"
-    r"|言[いっうわ]|述べ|意見|提案|答え|話し|説明",
+    r"\b(?:sa(?:y|ys|id|ying)|th(?:ink|inks|ought)|told|(?:did|does) [^?]{1,60}? tell|asked|opinions?"
+    r"|views?(?! (?:from|over|out|of the)\b)|put forward|stat(?:es|ed)|state(?= (?:about|on|that|regarding)\b)"
+    r"|(?<=\w )comment(?= (?:on|about|to|towards?)\b)|(?<!['’]s )(?<!\bthe )(?<!\ba )talk(?:s|ed|ing)?|responses?"
+    r"|dit|(?:peut|pourrait|veut) dire|qu[eé] (?:\w{1,20} ){0,3}dicen?|diz|sagte?n?|meinte?|erzähl(?:t|te|ten)"
+    r"|denk(?:t|en|st)|pense|piensa|pens[aó]|pensou|acham?(?=\W{0,3}(?:\Z|d[aeo]s?\b|que\b|sobre\b|disso\b))"
+    r"|disse(?:ram)?|fal(?:ou|aram)|cont(?:ou|aram)|contó|comentó|raconté|(?-i:avis)|conclusions?|concluded?"
+    r"|(?:respond|repl(?:y|ie)|answer|comment(?:s|ed|ing|ó|ou)|agree|disagree|suggest|propos|mention|expl(?:ain|ic|iqu)"
+    r"|elaborat|discuss|diskutier|discut|argu|claim|recommend|presentation|presented|introduc|gesagt|dacht|gedacht"
+    r"|gemeint|antwort|geantwortet|vorschl|vorgeschl|äußer|geäußert|erklär|erwähn|meinung|ansicht|dijo|opin|répond"
+    r"|respuest|respost|propuso|propôs)\w{0,8})\b"
+    r"|言[いっうわ]|思[いっうわ]|述べ|意見|提案|答え|話し|説明(?!書)",
     re.IGNORECASE,
 )
 

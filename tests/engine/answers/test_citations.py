@@ -118,6 +118,7 @@ def test_text_that_only_looks_special_is_unchanged(text: str) -> None:
     [
         ("a [3] b [1], c [3][2].", "a [1] b [2], c [1][3].", (3, 1, 2)),
         ("an [99], bud[99]. [99] c", "an, bud. c", ()),
+        ("See plan[2].PDF.", "See plan`[2]`.PDF.", ()),
         ("See plan[2].pdf, lit at x ∈ [1, 3] [2].", "See plan`[2]`.pdf, lit at x ∈ `[1, 3]` [1].", (2,)),
         ("a[1] + b[99], rows[2] = rows[3] [2]", "a`[1]` + b`[99]`, rows`[2]` = rows`[3]` [1]", (2,)),
         ("[1, 99, 4]", "[1][2]", (1, 4)),

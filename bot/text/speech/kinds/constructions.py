@@ -199,14 +199,22 @@ _PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:�
 _SOUGHT_UNSPACED = re.compile(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
 # "Le maçon a-t-il fini": a French verb before its pronoun, behind a noun.
 _INVERTED = re.compile(r"\A(?!peut-être|sans doute)[^,.;:!«\n]{0,60}\w-t-(?:ils?|elles?|on)\b", re.IGNORECASE)
+# What somebody wanted who asks again: a thing that both know, or to know something; not "no, we need nine chairs".
+_SOUGHT = (
+    r"(?= (?:just |only |nur |eher |juste |só |solo )?(?:(?:the|that|this|those|these|another|to (?:ask|know|see)"
+    r"|d(?:ie|en|as|er)|eine?n? andere\w{0,2}|wissen|les?|la|celles?|celui|ceux|une? autre|savoir|el|l[oa]s?|otr[oa]"
+    r"|saber|[oa]s?|outr[oa])\b|l['’]))"
+)
 # Puts right what its author wanted: "no, I meant the other one", but not "no, I meant Rolf, not Ralf".
 _MEANT = re.compile(
     r"\A(?:no+|nope|nah|nee?|nein|nö|non|não|nao)[\s,.;:!–-]{1,4}"
     r"(?:(?:that(?:['’]s| is) not what i (?:meant|asked)|das meint?e? ich nicht|eso no|isso não)[\s,.;:!–-]{1,4})?"
-    r"(?:(?:i|we) (?:meant|wanted|was (?:asking|looking)|need(?:ed)?)"
-    r"|(?:ich|wir) (?:meint?en?|wollten?|will|bräuchten?|suchten?)"
-    r"|je (?:voulais|parlais|cherchais|pensais (?:à|au))|on voulait|(?:yo )?(?:quería|buscaba|hablaba de|me refería)"
-    r"|(?:eu )?(?:queria|procurava|quis dizer|falava|estava falando))\b(?![^?]{0,80}, (?:not|nicht|pas|no|não)\b)",
+    rf"(?:(?:i|we) (?:meant|(?:was|were) asking|(?:wanted|need(?:ed)?|(?:was|were) looking for){_SOUGHT})"
+    rf"|(?:ich|wir) (?:meint?en?|suchten?|(?:wollten?|will|bräuchten?){_SOUGHT})"
+    rf"|je (?:parlais|cherchais|pensais (?:à|au)|voulais{_SOUGHT})|on voulait{_SOUGHT}"
+    rf"|(?:yo )?(?:buscaba|hablaba de|me refería|quería{_SOUGHT})"
+    rf"|(?:eu )?(?:procurava|quis dizer|falava|estava falando|queria{_SOUGHT}))"
+    r"\b(?![^?]{0,80}, (?:not|nicht|pas|no|não)\b)",
     re.IGNORECASE,
 )
 # Somebody who is not there, with the verb drawn to the name, and what has run out.
@@ -214,8 +222,9 @@ _ABSENT = re.compile(
     r"(?!(?:who|what|where|when|how|why|that|there|here|let|it)\b)[^\W\d]{2,20}'s (?:not )?"
     r"(?:off(?: sick)?|out(?: sick)?|away|sick|ill|late|back|gone|on (?:leave|holiday|vacation|a call)|in a meeting|in)"
     r"(?: (?:today|tomorrow|now|until|till|from|for|on|this|next|since|again|with|at|all)\b.{0,60})?"
-    r"|(?:(?:we(?:'re| are) )?(?:all )?out of|no more) (?!date\b|curiosity\b)[^?]{2,40}(?: left)?"
-    r"|plus (?:de |d'|du |aucun )(?!(?:infos?|informations?|détails?|précisions?|renseignements?|contexte|exemples?"
+    r"|(?:(?:we(?:'re| are) )?(?:all )?out of|no more) (?!(?:date|curiosity|than)\b)[^?]{2,40}(?: left)?"
+    r"|plus (?:de |d'(?!une? )|du |aucun )(?!(?:infos?|photos?|images?|chiffres|nouvelles|choix|liens?"
+    r"|informations?|détails?|précisions?|renseignements?|contexte|exemples?"
     r"|temps)\b)[^?]{2,40}"
     r"|keine?n? [^?]{2,40} mehr(?: da)?"
 )

@@ -59,8 +59,8 @@ _NOUN = re.compile(
 )
 # A noun with its article, and "of" behind it: "le cours de tissage", "the course of weaving".
 _NOUN_WITH_OWNER = re.compile(
-    r"\b(?:the|der|die|das|den|dem|el|la|los|las|le|les|l['’]|o|a|os|as)\s?([^\W\d]{3,40}) "
-    r"(?:of|von|vom|der|des|de|du|del|da|do|d['’])\b",
+    r"\b(?:the|der|die|das|den|dem|el|la|los|las|le|les|l['’]|o|a|os|as|du|del|do|da)\s?([^\W\d]{3,40})"
+    r"(?=(?: (?:of|von|vom|der|des|de|du|del|da|do)\b| d['’])\W{0,2}(\w))",
     re.IGNORECASE,
 )
 _OWNED_BY = r"(?:of|von|vom|der|des|del|de|du|da|do|d['’])\s?(?:(?:the|der|dem|den|la|le|les|los|las|el|os|as|o|a)\s)?"
@@ -112,9 +112,11 @@ def find_same_noun(fragment: str, question: str) -> str:
 
     After "when does the course of pottery begin?" it is "course": "the course of weaving?", "the one of weaving?".
     """
-    before = _NOUN_WITH_OWNER.search(question)
-    if stands_for_noun(fragment):
-        return before[1] if before else ""
+    if stands := _NOUN.match(fragment):
+        nouns = list(_NOUN_WITH_OWNER.finditer(question))
+        is_name = fragment[stands.end() :].lstrip()[:1].isupper()  # "celle de Brest" is another one of a place
+        named = [noun for noun in nouns if is_name and noun[2].isupper()]
+        return next((noun[1] for noun in (*named, *nouns)), "")
     found = _NOUN_WITH_OWNER.match(fragment)
     is_same = found is not None and stem(found[1]) in map(stem, split_words(question))
     return found[1] if found and is_same and stem(found[1]) not in _ATTRIBUTES else ""

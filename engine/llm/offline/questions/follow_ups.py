@@ -89,6 +89,7 @@ _ASKING = word_set(
 _QUESTION_WORDS = _ASKING - word_set(
     "is are was were do does did can could will would should has have had must may ist sind hat kann"
 ) | word_set("was")
+_OF = word_set("of von vom de du des del da do das dos")
 _WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
 _PREPOSITION = re.compile(
     r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|bis|en|para|con|pour"
@@ -248,7 +249,8 @@ def _without_rest(asked: Sequence[str], question: str, subject: Sequence[str], c
         return list(asked)
     start = words.index(subject[0])
     rest = words[start + 1 : start + count]
-    return [word for word in asked if word not in rest or word == asked[-1]]
+    owned = words[start + 2 : start + 3] if _OF.issuperset(words[start + 1 : start + 2]) else []  # "curso de cerámica"
+    return [word for word in asked if word not in owned and (word not in rest or word == asked[-1])]
 
 
 def _split_question(question: str) -> tuple[list[str], list[str]]:
@@ -330,7 +332,7 @@ def _append(question: str, parts: Iterable[str]) -> str:
     own = {stem(word) for word in split_words(question)}
     hints: list[str] = []
     for part in parts:
-        if not own.issuperset(stems := {stem(word) for word in split_words(part)}):
+        if part not in _OF and not own.issuperset(stems := {stem(word) for word in split_words(part)}):
             hints.append(part)
             own |= stems
     return f"{question} ({', '.join(hints[: 2 * _MAX_CARRIED])})" if hints else question

@@ -85,11 +85,14 @@ CONTRADICTION = re.compile(
     re.IGNORECASE,
 )
 # A message that gives what the one before it told of another value: "they wrote again, it will be 9 June".
+# What is so now ("it's 8:05, hurry"), for each ("it will be 12 euros each") or in all ("that makes 36") is none.
 CORRECTED_BY = re.compile(
-    r"\b(?:it(?:['’]ll| will| is going to|['’]s going to) be|it (?:is|becomes)|it['’]s|that (?:makes|leaves)|"
+    r"\b(?:it(?:['’]ll| will| is going to|['’]s going to) be|it becomes|"
     r"(?:cut|set|put|rais|lower|chang|mov|br(?:ing|ought)|short|reduc)\w{0,4} (?:it|that|them) (?:back |down |up )?to|"
-    r"es (?:wird|werden|sind)|ce sera|cela fait|ça fera|serán?|vai ser|vão ser|serão)"
-    r"(?: (?:now|on|at|about|only|the|der|am|um|nur|le|à|el|a las|dia|às|so))? (?=\d)|\dに(?:なります|変わります)",
+    r"es (?:wird|werden)|ce sera|serán?|vai ser|vão ser|serão)"
+    r"(?: doch)?(?: (?:now|on|at|about|only|the|der|am|um|nur|le|à|el|a las|dia|às|so))? "
+    r"(?=\d\S{0,12}(?: (?!(?:each|per|pro|par|por|chacun|jede|cada|para|for|für|pour|total|altogether|insgesamt|until"
+    r"|before)\b)[\w.:]{1,12}){0,2}(?:[,;!)]|\.?\s?\Z|\.\s))|\dに(?:なります|変わります)",
     re.IGNORECASE,
 )
 MAX_CORRECTION = 80  # characters of such a message

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from engine.llm.offline.supersession.clauses import Clause
 
+_DAYS = frozenset({"date", "time"})
 MAX_OWN_WORDS = 3  # of a name that replaces another one
 
 
@@ -51,6 +52,17 @@ def _differ_in_act(pair: Pair) -> bool:
     ours, theirs = (list_tokens(" ".join(_matches(cues.ACT, one.text))) for one in (pair.new, pair.old))
     is_open = not ours and cues.TAKEOVER.search(pair.new.text)
     return ours != theirs and not (cues.CHOICE.search(pair.new.text) or pair.of.is_reply or is_open)
+
+
+def is_of_another(pair: Pair) -> bool:
+    """Whether the former holder is only named beside another subject or day: "coffee is sold by Ben, Ann is ill"."""
+    if pair.of.changed or pair.of.is_reply or pair.new.changes or not (pair.new.words and pair.old.words):
+        return False
+    ours, theirs = ({value.form for value in one.values if value.kind in _DAYS} for one in (pair.new, pair.old))
+    subject, former = pair.new.words[0], pair.old.words[0].stem
+    holders = pair.only_new & pair.new.names
+    is_new = subject.stem in pair.only_new and holders != {subject.stem}
+    return bool(ours and theirs and not ours & theirs) or (is_new and former in pair.only_old - pair.of.later.stems)
 
 
 def _is_bare_name(clause: Clause) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.supersession import cues
 from engine.llm.offline.supersession.clauses import list_tokens
-from engine.llm.offline.supersession.holders import is_new_holder
+from engine.llm.offline.supersession.holders import is_new_holder, is_of_another
 from engine.llm.offline.supersession.pairs import Meeting, Pair, conflict, differ_in_head, only_describes, pair_clauses
 from engine.llm.offline.words import stem
 
@@ -173,6 +173,8 @@ def _has_new_value(pair: Pair) -> bool:
     kinds = _differing_kinds(pair)
     if not pair.changed:
         return len(kinds) == 1 and (_counts_same(pair) or _is_one_subject(pair))
+    if is_of_another(pair):
+        return False
     if kinds and _is_same_subject(pair):
         return not (
             pair.of.later.is_temporary

@@ -110,7 +110,10 @@ thanks: génial, merci | valeu, ajudou! | kkkkk | www | どうもありがとう
 question: no, I meant the other lamp | nein, ich meinte die von 2025 | non, je voulais celui de mai
 question: no, quería la de mayo | não, eu queria a de maio
 statement: no, I meant Rolf, not Ralf | Ilse's off sick today | Rolf's away until May | no more lamps | plus de farine
-statement: keine Lampen mehr | we're out of flour
+statement: keine Lampen mehr | we're out of flour | no, we need nine lamps
+statement: nein, wir wollten am Freitag backen | no, we wanted to paint it green | non, on voulait partir à 9h
+question: no, we need the other key | nein, ich will die andere Liste | no, I wanted to ask about the kiln
+question: plus de photos du four | no more than how many lamps fit
 statement: merci de noter que le four est froid | o contrato da granja acaba em maio
 thanks: nickel, c'est ce qu'il me fallait | great, exactly what i needed | era isso que eu precisava
 question: o que rolou ontem na granja | o que aconteceu no pátio
@@ -170,6 +173,9 @@ question: @ can finance see this channel | @ is down payment required | we lost 
 question: does anyone know who has the key? @ maybe | @ resume lo de ayer | @ 昨日の話をまとめて
 aside: cc @ please | Rolf, who pays? cc @ | can you sign it? cc @ | <@U2> who pays? cc @ | thanks everyone! cc @
 aside: pregúntale a @, que conoce el horno | pregúntenle a @
+aside: 田中さん、誰が払いますか？ cc @
+question: Hi all, who has the key? cc @ | Team, when do we bake? cc @
+question: Oi pessoal, quem paga? cc @ | 皆さん、鍵はどこ？ cc @
 question: who pays? cc @ | does anybody know when we bake? cc @ | Weiß jemand, wer zahlt? cc @ | Qui paie ? cc @
 question: ¿Quién paga? cc @ | Quem paga? cc @ | 誰が払いますか？ cc @ | need the gate code cc @
 question: kann mir jemand den Plan schicken cc @ | je cherche le bail cc @ | lamp broken again, anyone mended it? cc @

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.formats.outcomes import judge_extraction
+from engine.llm.formats.outcomes import Outcome, judge_extraction
 from engine.llm.formats.tuple_extraction import DELIMITER, parse_tuples
 from engine.models import Extraction, Link, Mention
 
@@ -158,6 +158,10 @@ entities = [⏎  ("Lamp Guild", "Organization", "Lamp Guild lights the quay."),�
 ```⏎entities = [{'name': 'Lamp Guild', 'type': 'Organization', 'description': 'Lamp Guild lights the quay.'}]⏎```
 const entities = [{name: 'Lamp Guild', type: 'Organization', description: 'Lamp Guild lights the quay.'}];
 (“entity”, “Lamp Guild”, “Organization”, “Lamp Guild lights the quay.”)
+Entities: [("Lamp Guild", "Organization", "Lamp Guild lights the quay.")]
+| ("entity", "Lamp Guild", "Organization", "Lamp Guild lights the quay.") |
+**Entity 1:** {"name": "Lamp Guild", "type": "Organization", "description": "Lamp Guild lights the quay."}
+{"entities": [["Lamp Guild", "Organization", "Lamp Guild lights the quay."]], "relations": []}
 entity ~ Lamp Guild ~ Organization ~ Lamp Guild lights the quay.
 entity<❘#❘>Lamp Guild<❘#❘>Organization<❘#❘>Lamp Guild lights the quay.
 сущность<|#|>Lamp Guild<|#|>Organization<|#|>Lamp Guild lights the quay.
@@ -183,7 +187,31 @@ def test_rows_in_one_line_need_no_point_between_them() -> None:
         'nlp("Lamp Guild", "lights", "the quay")',
         '("one", "two", "three")',
         'The words ("lamp", "oil", "wick") are short.',
+        "INSERT INTO guilds VALUES ('Lamp Guild', 'organization', 'lights the old quay');",
+        'He gave ("Lamp Guild", "organization", "It lights the quay.") as an example of a row.',
+        '("Lamp Guild", "organization", "It lights the quay.") would be a row.',
+        'Use ("entity", "name", "type", "description") for each row.',
+        '("entity", "name", "type", "description")',
+        'def read(text): return ["Lamp Guild", "Quay", "lighting", "Lamp Guild lights the Quay"]',
+        'log.info ("entity", "Lamp Guild", "organization", "It lights the quay.")',
+        'x = rows[("entity", "Lamp Guild", "organization", "It lights the quay.")]',
+        'Error: {"title": "Bad request", "description": "The prompt is too long"}',
+        'Call this: {"name": "extract", "description": "Extracts entities"}',
+        '{"name": "extract", "description": "Extracts entities", "parameters": {"type": "object"}}',
+        """json.loads('{"name": "Lamp Guild", "description": "a guild"}')""",
     ],
 )
-def test_other_tuples_are_none(reply: str) -> None:
-    assert parse_tuples(reply) == Extraction()
+def test_other_tuples_and_objects_are_none(reply: str) -> None:
+    assert judge_extraction(reply, "tuples").outcome is Outcome.ROWLESS
+
+
+def test_lists_of_rows_within_an_object_are_read() -> None:
+    entities = '[["Lamp Guild", "Organization", "It is old."], ["Quay", "Location", "It is long."]]'
+    link = '["Lamp Guild", "Quay", "lighting", "Lamp Guild lights the Quay."]'
+    found = parse_tuples(f'{{"entities": {entities}, "relations": [{link}]}}')
+    assert ([mention.name for mention in found.mentions], found.links) == (["Lamp Guild", "Quay"], (LIGHTS,))
+
+
+def test_escaped_quotes_of_a_literal_row_are_read() -> None:
+    reply = r"""("entity", "O'Hara", "Person", "O'Hara lit \"the\" quay.")"""
+    assert parse_tuples(reply) == Extraction((Mention("O'Hara", "person", 'O\'Hara lit "the" quay.'),))

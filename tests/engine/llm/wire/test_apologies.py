@@ -23,6 +23,7 @@ Não consigo ver a imagem. | Desculpe, não dá. | Não tenho acesso a imagens. 
 抱歉,我无法查看图片。 | 我看不到这张图片。
 Mi dispiace, non posso riassumere questo testo. | Purtroppo non sono in grado di leggere il file.
 Het spijt me, dat gaat niet. | Helaas kan ik dit niet lezen. | Niestety nie mogę pomóc.
+Przykro mi, nie mogę tego zrobić.
 Tyvärr kan jag inte hjälpa till.
 Jeg kan desværre ikke læse teksten. | Üzgünüm, bu metni özetleyemem. | Maalesef bu metni okuyamıyorum, okuyamam.
 К сожалению, я не могу обработать этот запрос. | Извините, но я не читаю картинок. | Пожалуйста, предоставьте текст.
@@ -38,6 +39,9 @@ A text-based menu with four entries. | Como modelo de costes se eligió el anual
 Helaas kan het rad niet draaien. | Bob skriver att jag kan inte komma. | Maalesef köprü kapalı.
 Простите, я у мельницы. | Non posso aprire il mulino prima di marzo, scrive Ada.
 [Ada moved the meeting, and the heron is here] | Ада просит: «пришлите счёт за колесо». | Przepraszam za spóźnienie.
+Désolé pour le retard, écrit Jean : la roue arrive jeudi. | Het spijt me, schreef Ada, de brug blijft dicht.
+Mi dispiace, ha scritto Ada, il ponte è chiuso. | Não consigo abrir o portão, disse Ada; Rolf tem a chave.
+抱歉,橋要到五月才開放,阿達寫道。
 The miller cannot see the river from the attic. | No image of the weir survives. | La imagen muestra un molino.
 """
 

@@ -42,6 +42,8 @@ def test_each_text_comes_once(deltas: list[str]) -> None:
         ["1", "10", "0"],
         ["no, ", "no, ", "no, ", "no."],
         ["Yes", "Yes"],
+        [*"高高兴兴"],
+        [*"妈妈爸爸"],
         [],
         ["1", "1", "2", "2", "3", "3", " is the code."],
         [*["ha "] * 40, "she laughed."],

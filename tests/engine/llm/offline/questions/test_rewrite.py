@@ -171,6 +171,17 @@ def test_a_question_goes_back_to_a_former_topic(asked: str) -> None:
             "and the course of dyeing?",
             "and the course of dyeing? (when, start)",
         ),
+        (
+            "Combien coûte la location du hangar de Brest ?",
+            "et celui de Dijon ?",
+            "et celui de Dijon ? (combien, coûte, location, hangar)",
+        ),
+        (
+            "Combien coûte la location de la salle de Brest ?",
+            "et celle de Dijon ?",
+            "et celle de Dijon ? (combien, coûte, location, salle)",
+        ),
+        ("¿Cuándo empieza el curso de cerámica?", "¿y la biblioteca?", "¿y la biblioteca? (cuándo, empieza)"),
         ("Combien coûte la barque ?", "et elle part quand ?", "et elle part quand ? (barque)"),
         ("Combien coûte le four ?", "il arrive quand ?", "il arrive quand ? (four)"),
         ("窯を直すのは誰ですか？", "料金は？", "料金は？ (窯)"),

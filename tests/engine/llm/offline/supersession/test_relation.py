@@ -126,6 +126,10 @@ The tithe deadline is on 4 May. => The poster deadline is on 11 May.
 The tithe relay uses port 2525. => Since the flood the web relay uses port 8085.
 The yearly meeting is on 9 March. => Minutes of the yearly meeting are due on 20 March.
 Orla drives the cart. => Orla was in hospital, the cart needs new wheels.
+The bread comes from Halder. => The cheese comes from Brask, Halder was closed.
+Tickets are sold by Orla. => Coffee is sold by Fintan, Orla is ill.
+Orla drives on Monday. => Fintan drives on Tuesday, Orla is ill.
+The 9:00 tour is led by Orla. => The 11:00 tour is led by Fintan, Orla is ill.
 """
 
 
@@ -175,10 +179,26 @@ def test_a_reply_that_gives_another_value_replaces_what_it_replies_to(old: str, 
 
 
 @pytest.mark.parametrize(
-    "new", ["great, it will be 9 of us at the table", "it is 9 euros each", "I paint it on 9 June"]
+    ("old", "new"),
+    [
+        *(
+            ("The benches arrive on 3 June.", new)
+            for new in ("great, it will be 9 of us at the table", "it is 9 euros each", "I paint it on 9 June")
+        ),
+        ("The benches arrive on 3 June.", "it's 1 June today, so two days left"),
+        ("The barge leaves at 8:10.", "it's 8:05 now, hurry"),
+        ("The loft is 900 euros.", "that makes 10,800 euros a year"),
+        ("The loft is 900 euros.", "it will be 300 euros each"),
+        ("Der Boden kostet 900 Euro.", "es werden 300 Euro pro Kopf"),
+        ("Le grenier coûte 900 euros.", "ça fera 300 euros chacun"),
+        ("El desván cuesta 900 euros.", "serán 300 euros cada uno"),
+        ("We have 14 goats.", "that leaves 9 for the fair"),
+        ("We sold 40 tickets.", "that leaves 20"),
+        ("The barge costs 40 euros an hour.", "it will be 120 euros for three hours"),
+    ],
 )
-def test_a_reply_about_something_else_replaces_nothing(new: str) -> None:
-    assert not find_replacements([said("The benches arrive on 3 June.", 0), said(new, 1, "Bob", previous=0)])
+def test_a_reply_about_something_else_replaces_nothing(old: str, new: str) -> None:
+    assert not find_replacements([said(old, 0), said(new, 0.2, "Bob", previous=0)])
 
 
 def test_a_bare_name_in_a_contradiction_replaces_the_one_before() -> None:
