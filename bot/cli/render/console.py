@@ -29,7 +29,7 @@ from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_source_report, render_usage
 from bot.cli.render.tokens import render_audit, render_new_token, render_tokens
 from bot.i18n import gettext
-from bot.text.format import LineWrapper, strip_control_chars
+from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping

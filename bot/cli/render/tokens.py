@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bot.text.format import format_utc, pluralize, strip_control_chars
+from bot.text.format import format_utc, pluralize
+from bot.text.terminal import strip_control_chars
 
 if TYPE_CHECKING:
     from datetime import datetime
