@@ -32,7 +32,7 @@ from bot.capabilities.results import (
     StatusResult,
     VerifyResult,
 )
-from bot.cli.render.tokens import render_audit_check
+from bot.cli.render.audit import render_audit_check
 from bot.i18n import gettext
 from bot.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
