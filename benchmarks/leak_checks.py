@@ -87,7 +87,7 @@ ACCEPTED: dict[str, str] = {
     "bot.answers.renewal.renewer:can_read": (
         RACE + "renewal/test_renewer.py: test_who_loses_access_while_an_answer_is_posted_does_not_keep_it."
     ),
-    "bot.answers.draft:is_manager": WORDS + "bot.answers.control.buttons:is_manager decides.",
+    "bot.answers.review.improvements:is_manager": WORDS + "bot.answers.control.buttons:is_manager decides.",
     "bot.answers.suggestions.presses:can_read_room": "A button is pressed where its answer is: _is_place_of.",
     "bot.answers.watches.telling:can_read": (
         RACE + "watches/test_notifier.py: test_who_loses_access_while_a_notice_is_posted_is_not_told."

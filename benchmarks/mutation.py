@@ -65,9 +65,11 @@ MODULES: dict[str, tuple[str, ...]] = {
         f"tests/bot/ingest/sync/test_{name}.py" for name in ("deletions", "reconcile")
     ),
     "bot/ingest/sync/jobs.py": ("tests/bot/ingest/sync/test_jobs.py",),
-    "bot/dispatch/reply_policy.py": ("tests/bot/dispatch/test_reply_policy.py",),
+    "bot/dispatch/reply_policy.py": tuple(
+        f"tests/bot/dispatch/test_{name}.py" for name in ("reply_policy", "feedback_replies", "review_phrases")
+    ),
     "bot/answers/history.py": (f"{ANSWERS}/test_history.py",),
-    "bot/answers/footer.py": (f"{ANSWERS}/test_attribution.py",),
+    "bot/answers/footer.py": (f"{ANSWERS}/test_attribution.py", f"{ANSWERS}/test_footer.py"),
     "engine/answers/citations.py": ("tests/engine/answers/test_citations.py",),
     # The last starts a server of PostgreSQL for each fault that the others do not notice.
     "bot/permissions/shared_audiences.py": tuple(

@@ -47,7 +47,7 @@ from engine import (
 )
 from engine.errors import EngineError
 from engine.ingest.estimate import IndexingEstimator
-from engine.llm.base import wrap_embedder
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.protocol import UNOBSERVED, CallObservers
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from engine.clock import Clock
     from engine.data_dir import FolderClaim
     from engine.errors import DiskError
-    from engine.llm.base import CheckedEmbedder, Embedder, LanguageModel, Reranker
+    from engine.llm.base import Embedder, LanguageModel, Reranker
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.models import Context, LLMMessage, Question, Source
     from engine.projection.open_stores import Stores
     from engine.projection.storage import Storage

@@ -7,9 +7,11 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from engine.llm.base import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, embedder_identity, hash_parts
+from engine.llm.base import hash_parts
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, embedder_identity
 from engine.scheduling.feature_breaker import SummaryFailures
-from engine.scheduling.foreground import ForegroundPriority, IndexingBudget
+from engine.scheduling.foreground import ForegroundPriority
+from engine.scheduling.indexing_budget import IndexingBudget
 from engine.storage.vectors.generations import VectorGenerations
 from engine.text.similarity import SimilarityScale
 from engine.text.tokenizer import O200kTokenizer
@@ -17,7 +19,8 @@ from engine.text.tokenizer import O200kTokenizer
 if TYPE_CHECKING:
     from engine.clock import Clock
     from engine.errors import DiskError
-    from engine.llm.base import CheckedEmbedder, LanguageModel, Reranker
+    from engine.llm.base import LanguageModel, Reranker
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor

@@ -223,7 +223,7 @@ clock:
 data_dir:
 ingest: estimate
 knowledge: duplicates.report
-llm: base client.protocol client.subprocess config default_models e5.spoken embedder \
+llm: checked_embedder client.protocol client.subprocess config default_models e5.spoken embedder \
  offline.contradictions.coverage offline.contradictions.finding \
  offline.points.open_questions offline.points.register offline.points.watched offline.points.weights \
  offline.quoting.notices \
@@ -234,9 +234,9 @@ memory:
 models:
 options:
 parsers: base chat_export converted.service dates registry sandbox.origins sandbox.probe sandbox.state
-scheduling: feature_breaker foreground processes supervisor
+scheduling: feature_breaker indexing_budget processes supervisor
 storage: disk files journal ledger ledger.records sqlite.database
-text: cleanup conversations.disentanglement conversations.small_talk names languages.unspaced \
+text: cleanup conversations.disentanglement conversations.small_talk names languages.detection languages.unspaced \
 overviews stream_rewriter time_spans word_lists
 usage:
 """

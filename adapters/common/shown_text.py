@@ -6,8 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from bot.text.format import strip_control_chars
 from bot.text.markdown import clean_line
+from bot.text.terminal import strip_control_chars
 
 
 def clean_prose(text: str) -> str:

@@ -13,7 +13,8 @@ from rich.text import Text
 from adapters.console.commands import COMMANDS, show_help
 from bot.capabilities.requests import GetStatus
 from bot.capabilities.results import StatusResult
-from bot.text.format import pluralize, strip_control_chars
+from bot.text.format import pluralize
+from bot.text.terminal import strip_control_chars
 from engine.errors import EngineError, InvalidQuestion
 from engine.scheduling.supervisor import child_task
 

@@ -40,7 +40,7 @@ from engine.knowledge.merge import (
     merge_entity,
     merge_relation,
 )
-from engine.llm.base import embedder_identity
+from engine.llm.checked_embedder import embedder_identity
 from engine.models import Chunk, Excerpt
 from engine.options import ChunkingOptions, SummaryLimits
 from engine.projection.embedding_text import entity_text, relation_text, text_hash

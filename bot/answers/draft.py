@@ -1,4 +1,4 @@
-"""An answer in progress, the notices in its footer, and what one person may do to improve it."""
+"""An answer in progress, and the notices in its footer."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from bot.answers import footer
 from bot.answers.contradictions.finding import list_coverage_notices
 from bot.answers.footer import GraphKeys, find_used_keys, is_fully_cited
 from bot.answers.history import History
-from bot.answers.review.rights import is_manager, list_experts, may_verify
-from bot.answers.review.verification import source_keys_of
+from bot.answers.review.improvements import build_improve_button
 from bot.i18n import gettext
 from bot.permissions.audience import EMPTY_SCOPE
 from bot.platform.events import QuestionAsked
-from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button, Card
+from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button
 from bot.store import AnswerResult
-from bot.store.models import ANSWER_KINDS, CLOSEST_KEY, UNSEARCHED_KEY, VERIFIED_PREFIX, passage_key, verified_key
+from bot.store.models import ANSWER_KINDS, CLOSEST_KEY, UNSEARCHED_KEY, passage_key, verified_key
 from bot.text.times.as_of import describe_as_of
 from bot.texts import control as control_texts
-from bot.texts import review as review_texts
 from bot.texts.search_notices import describe_inferred_filters, is_closest
 
 if TYPE_CHECKING:
@@ -29,15 +27,13 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.permissions.provenance import Provenance
     from bot.platform.models import Channel, Location
-    from bot.store import AnswerSource, StoredAnswer, VerifiedAnswer
+    from bot.store import AnswerSource, VerifiedAnswer
     from engine import Context, Question, Scope, Source, Usage
     from engine.models import InferredFilters
 
 
 ADVICE_HINT = "private question"  # name of the hint to ask in private
 NO_HISTORY, NO_GRAPH_KEYS = History(), GraphKeys()
-IMPROVE_ACTION = "improve"
-ONCE = "once"  # ends the value of the button below an answer whose question cannot be asked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,55 +317,3 @@ async def _is_indexing(context: BotContext, draft: AnswerDraft) -> bool:
     return (await context.engine_context.engine.maintenance.get_status(draft.asked.scope)).documents.get(
         "pending", 0
     ) > 0
-
-
-def build_improve_button(answer: str, attempt: int = 0, *, can_repeat: bool) -> Button:
-    """The button below an answer; everybody who sees the answer sees the same one."""
-    value = f"{answer}:{attempt}" if can_repeat else f"{answer}:{attempt}:{ONCE}"
-    return Button(gettext(review_texts.IMPROVE_BUTTON), IMPROVE_ACTION, value)
-
-
-class Improvements:
-    """Lists what a person may do with an answer, by their rights and its state. Raises PlatformError."""
-
-    def __init__(self, context: BotContext) -> None:
-        self._context = context
-
-    async def offer(self, stored: StoredAnswer, person: str, *, can_repeat: bool) -> Card:
-        """The card of a person who can read the answer; `can_repeat`: its question can be asked again."""
-        channel = await self._context.audience.get_channel(stored.location)
-        is_open = stored.state == "done" and channel.kind != "direct"
-        buttons = await self._list_reviews(stored, person) if is_open else []
-        if can_repeat and person == stored.asker and not is_verified(stored):
-            buttons.append(_button(control_texts.AGAIN_BUTTON, "again", stored))
-        if stored.private and stored.sources:
-            buttons.append(_button(review_texts.SOURCES_BUTTON, "sources", stored))
-        if not stored.private and (person == stored.asker or await is_manager(self._context, stored.location, person)):
-            buttons.append(_button(control_texts.DELETE_BUTTON, "delete", stored))
-        text = review_texts.IMPROVE_CHOICE if buttons else review_texts.NOTHING_TO_IMPROVE
-        return Card(gettext(text), buttons=tuple(buttons))
-
-    async def _list_reviews(self, stored: StoredAnswer, person: str) -> list[Button]:
-        """What is done in channels: verify, correct or write the answer, ask an expert, say what was wrong."""
-        location, buttons = stored.location, list[Button]()
-        has_forms = self._context.traits_of(location.platform).max_form_fields > 0
-        is_based = bool(stored.sources or source_keys_of(stored))
-        if not is_verified(stored) and await may_verify(self._context, location, person):
-            buttons += [_button(review_texts.VERIFY_BUTTON, "verify", stored)] if is_based else []
-            label = review_texts.CORRECT_BUTTON if is_based else review_texts.WRITE_BUTTON
-            buttons += [_button(label, "correct-answer", stored)] if has_forms else []
-        if stored.private:
-            return buttons
-        if any(expert.person != person for expert in await list_experts(self._context, location)):
-            buttons.append(_button(review_texts.ASK_EXPERT_BUTTON, "expert", stored))
-        return [*buttons, _button(review_texts.SAY_WRONG_BUTTON, "down", stored)]
-
-
-def _button(label: str, action: str, stored: StoredAnswer) -> Button:
-    """A button for this one of several answers to the question."""
-    return Button(gettext(label), action, f"{stored.id}:{stored.attempt}")
-
-
-def is_verified(stored: StoredAnswer) -> bool:
-    """Whether an answer repeats a verified one."""
-    return any(key.startswith(VERIFIED_PREFIX) for key in stored.documents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
@@ -12,6 +13,7 @@ from bot.platform.models import Card
 from bot.text.excerpts import content_words
 from bot.text.markdown import escape_markdown
 from engine.errors import EngineError
+from engine.text.languages.detection import load_function_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -90,13 +92,20 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
 
 def format_found(traits: PlatformTraits, words: str, commands: Mapping[str, Command], *, manager: bool) -> str:
     """List the commands that these words are about, the nearest first; empty if none is."""
-    wanted = content_words(words)
+    wanted = content_words(words) - _list_function_words()
     shown = [(name, command) for name, command in commands.items() if manager or not command.managers_only]
     scores = {name: _count_common(wanted, name, command) for name, command in shown}
     found = sorted((each for each in shown if scores[each[0]]), key=lambda each: -scores[each[0]])[:MAX_FOUND]
     if not found:
         return ""
     return "\n".join([gettext(ABOUT_WORDS), *(_format_line(traits, name, command) for name, command in found)])
+
+
+@cache
+def _list_function_words() -> frozenset[str]:
+    """Those of the other languages of the bot, which say nothing about a command; English ones are left out before."""
+    by_language = load_function_words()
+    return frozenset[str]().union(*(by_language.get(each, ()) for each in LANGUAGES if each != "en"))
 
 
 def _count_common(wanted: Collection[str], name: str, command: Command) -> int:

@@ -20,7 +20,7 @@ from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.forms import question
 from bot.commands.management import connect
-from bot.commands.overviews import contradictions, decisions, faq, history, my_data, readers, watch
+from bot.commands.overviews import contradictions, decisions, faq, history, my_data, readers, report, watch
 from bot.commands.review import expert, unanswered, verify
 from bot.commands.settings import command as channel_settings
 from bot.errors import PlatformError, TooManyRequests
@@ -190,7 +190,7 @@ COMMANDS: Mapping[str, Command] = {
         N_("Of what you can read, with sources. `here`: only what everyone in this channel can read, to publish it."),
     ),
     "report": Command(
-        faq.report_command,
+        report.report_command,
         N_("the week in numbers: questions, what found no answer, what disagrees"),
         "[weekly | off]",
         N_("Only what you can read. `weekly` sends it to you every week."),

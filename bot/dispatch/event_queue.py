@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from bot.dispatch.claims import POLL_INTERVAL, EventClaims
 from bot.errors import NotConnected, is_transient
 from bot.platform import events
-from bot.platform.event_codec import decode_event, encode_event
+from bot.platform.events import decode_event, encode_event
 from bot.store.event_queue import NewEvent
 from engine.boundary import normalize_value
 from engine.errors import EngineError

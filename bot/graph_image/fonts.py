@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from bot.text.format import display_width, strip_control_chars
+from bot.text.terminal import display_width, strip_control_chars
 
 MAX_NAME_WIDTH = 34  # columns
 MAX_LINE_COLUMNS = 19  # columns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bot.graph_image.model import build_graph_model
 from bot.i18n import N_, gettext
 from bot.platform.models import Picture
-from bot.text.format import strip_control_chars
+from bot.text.terminal import strip_control_chars
 from engine.errors import NotFound
 from engine.text.names import normalize_name
 

@@ -25,6 +25,12 @@ IPV6_PREFIX = 64  # bits of an address that one subscriber has
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(:\d{1,5})?", re.ASCII)
 # Headers that proxies, content networks and tunnels add; a browser sends none of them.
 PROXY_HEADERS = frozenset({"forwarded", "via", "cdn-loop", "true-client-ip", "client-ip", "fastly-client-ip"})
+PROXY_HEADERS |= {"front-end-https", "ngrok-skip-browser-warning"}
+PROXY_PREFIXES = (
+    *("x-forwarded", "x-original-", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-remote-", "x-proxy"),
+    *("x-envoy-", "x-amzn-", "x-azure-", "x-appengine-", "x-cloud-trace-", "x-arr-", "x-rewrite-", "x-varnish"),
+    *("cf-", "cloudfront-", "akamai-", "tailscale-", "x-akamai-", "x-vercel-", "x-nf-", "x-github-request", "fly-"),
+)
 HEAD_SECONDS = 10.0  # for the head of a request, and for which a connection may be idle
 
 
@@ -106,14 +112,6 @@ class Admission(Generic[Holder]):
 
     def _find_longest_waiting(self, keys: Iterable[str]) -> Holder | None:
         return next((next(iter(self._waiting[key])) for key in keys if key in self._waiting), None)
-
-
-PROXY_HEADERS |= {"front-end-https", "ngrok-skip-browser-warning"}
-PROXY_PREFIXES = (
-    *("x-forwarded", "x-original-", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-remote-", "x-proxy"),
-    *("x-envoy-", "x-amzn-", "x-azure-", "x-appengine-", "x-cloud-trace-", "x-arr-", "x-rewrite-", "x-varnish"),
-    *("cf-", "cloudfront-", "akamai-", "tailscale-", "x-akamai-", "x-vercel-", "x-nf-", "x-github-request", "fly-"),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the event queue reads the fields' types at run time
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import TypeAdapter
 
 from bot.platform.models import Location, Message, Upload  # noqa: TC001  - the event queue reads the fields' types at run time
 
@@ -209,3 +213,20 @@ def workspace_of(event: PlatformEvent) -> str:
             return message.location.workspace_key
         case _:
             return event.location.workspace_key
+
+
+def encode_event(event: PlatformEvent) -> tuple[str, str]:
+    """The name of an event's class, and its JSON."""
+    kind = type(event).__name__
+    return kind, _build_adapters()[kind].dump_json(event).decode()
+
+
+def decode_event(kind: str, payload: str) -> PlatformEvent:
+    """The event. Raises KeyError for an unknown class, and ValueError for other JSON."""
+    event: PlatformEvent = _build_adapters()[kind].validate_json(payload)
+    return event
+
+
+@cache
+def _build_adapters() -> dict[str, TypeAdapter[Any]]:
+    return {kind.__name__: TypeAdapter(kind) for kind in get_args(PlatformEvent)}

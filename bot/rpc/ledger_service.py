@@ -22,7 +22,7 @@ from engine import ParserLimits, Scope
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
 from engine.parsers.sandbox.probe import SandboxProbe
-from engine.scheduling.foreground import IndexingBudget
+from engine.scheduling.indexing_budget import IndexingBudget
 from engine.storage.ledger import Ledger
 from engine.storage.sqlite.database import FileAccess
 

@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine import Clock
     from engine.storage.sqlite.database import FileAccess
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bot.platform.models import Location
 from bot.store.access.audit_log import append_event
 from bot.store.control.source_titles import rename_sources
-from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids, parse_rows
+from bot.store.database import parse_rows
+from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
     clear_answer_text,
     delete_answers,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.access.audit_log import AuditEvent
-    from bot.store.models import Database, Row
+    from bot.store.database import Database, Row
     from bot.store.redactions import AnswerCorrections, PendingRedactions
     from engine import Clock
     from engine.storage.sql.connection import Connection

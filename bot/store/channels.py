@@ -13,7 +13,7 @@ from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micro
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.store.models import Database
+    from bot.store.database import Database
 
 SETTINGS_COLUMNS = ", ".join(field.name for field in fields(ChannelSettings))
 SETTINGS_UPDATES = ", ".join(f"{field.name} = excluded.{field.name}" for field in fields(ChannelSettings))

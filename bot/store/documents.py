@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.store.models import NO_LIMIT, ConversationRecord, FileRecord, UnreadFile
+from bot.store.database import NO_LIMIT
+from bot.store.models import ConversationRecord, FileRecord, UnreadFile
 from bot.store.people import is_opted_out
 from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine import Scope
     from engine.storage.sql.connection import Connection
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from bot.platform.models import Location
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 TOPIC = "events"  # of notifications about new ones

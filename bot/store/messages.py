@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.store.models import NO_LIMIT, MessageRecord
+from bot.store.database import NO_LIMIT
+from bot.store.models import MessageRecord
 from bot.store.people import is_opted_out
 from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.platform.models import Location
-    from bot.store.models import Database, Row
+    from bot.store.database import Database, Row
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import date, datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 IN_THREAD = "+thread"  # ends the reason of a vote whose comment is the id of a message

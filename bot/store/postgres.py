@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from bot.store.models import Database
+from bot.store.database import Database
 from bot.store.schema import SOURCE
 from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
 from engine.errors import DatabaseInUse, StoreError

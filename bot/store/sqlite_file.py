@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, closing
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot.store.models import Database
+from bot.store.database import Database
 from bot.store.schema import SOURCE
 from engine.errors import StoreError
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase, open_for_reading

@@ -1,13 +1,11 @@
-"""Format numbers, instants, spans of time and streams of text for a person, and parse times that people write. Pure."""
+"""Format numbers, instants and spans of time for a sentence, and parse the times that people write. Pure."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date
@@ -30,12 +28,6 @@ _AGO = re.compile(r"(\d{1,4}) ?(?:(m|mins?|minutes?)(?: ago)?|(h|hours?|d|days?|
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 TIME_HINT = N_(
     "Use 90m, 2h, 3 days, today, yesterday, monday, last week (from its Monday), 2026-05-12 or 2026-05-12 09:30."
-)
-_PART = re.compile(r"\n|[^\S\n]+|\S+")
-# Control sequences in foreign text could move the cursor or change the terminal's state; marks of the direction of
-# writing show text in another order; separators of lines and tags of languages are invisible.
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 
@@ -154,53 +146,3 @@ def _parse_iso_time(text: str, now: datetime) -> datetime | None:
         return (given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def strip_control_chars(text: str) -> str:
-    """Remove characters that a terminal, or any other consumer, interprets instead of showing."""
-    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\t", "    "))
-
-
-def display_width(text: str) -> int:
-    """The columns that a terminal gives to a text."""
-    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
-
-
-@dataclass(slots=True)
-class LineWrapper:
-    """Wraps a stream: `feed` pieces and write what it returns. A `width` of 0 disables wrapping."""
-
-    width: int
-    _pending: str = ""
-    _blank: str = ""
-    _column: int = 0
-
-    def feed(self, piece: str) -> str:
-        """Add a piece; returns the text that can be written now."""
-        text = self._pending + piece
-        end = max(text.rfind(" "), text.rfind("\n")) + 1
-        self._pending = text[end:]
-        return self._wrap_lines(text[:end])
-
-    def finish(self) -> str:
-        """Return the rest without trailing blanks."""
-        rest, self._pending = self._pending, ""
-        return self._wrap_lines(rest)
-
-    def _wrap_lines(self, text: str) -> str:
-        return "".join(map(self._append_part, _PART.findall(text)))
-
-    def _append_part(self, part: str) -> str:
-        if part == "\n":
-            self._column, self._blank = 0, ""
-            return part
-        if part.isspace():
-            self._blank += part
-            return ""
-        blank, self._blank = self._blank, ""
-        wide = display_width(part)
-        if self.width and self._column and self._column + len(blank) + wide > self.width:
-            self._column = wide
-            return "\n" + part
-        self._column += len(blank) + wide
-        return blank + part

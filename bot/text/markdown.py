@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from bot.text.excerpts import EXCERPT_LENGTH, truncate_line
-from bot.text.format import strip_control_chars
+from bot.text.terminal import strip_control_chars
 from engine.answers.links.stream import LinkFilter
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import structlog
 
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
 from engine.answers.citations import CitationFilter
-from engine.answers.former_statements import add_former_statements, build_combined_prompt, split_prompt
+from engine.answers.former_statements import add_former_statements
+from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_rewriter import QueryRewriter, answer_cache_key, keep_if_possible, retrieve_with_filters
 from engine.answers.spelling import correct_spelling, drop_unshown
 from engine.boundary import check_question

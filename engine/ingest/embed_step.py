@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import EngineError, StoreError
-from engine.llm.base import embedder_identity
+from engine.llm.checked_embedder import embedder_identity
 from engine.projection.embedding_text import KeyClaims, split_into_parts
 from engine.scheduling.foreground import NextStep
 from engine.storage.ledger.records import EmbeddingFailure, KeyKind, PartialVectors

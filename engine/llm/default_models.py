@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelNotInstalled
-from engine.llm.base import wrap_embedder
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import ModelConfig
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from engine.clock import Clock
-    from engine.llm.base import CheckedEmbedder, Embedder, LanguageModel
+    from engine.llm.base import Embedder, LanguageModel
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.usage import UsageMeter
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.errors import CorruptProjection, DiskError, EmbedderMismatch
-from engine.llm.base import PROBE_TEXT, embedder_identity, wrap_embedder
+from engine.llm.checked_embedder import PROBE_TEXT, embedder_identity, wrap_embedder
 from engine.llm.default_models import BUILTINS, open_builtin
 from engine.runtime import FormerVectors
 from engine.storage.vectors.generations import VectorGenerations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from contextlib import AsyncExitStack
 
-    from engine.llm.base import CheckedEmbedder, Embedder
+    from engine.llm.base import Embedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.options import EngineOptions
     from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import VectorPlaces

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.knowledge.merge import SEPARATOR
-from engine.llm.base import embedder_identity
+from engine.llm.checked_embedder import embedder_identity
 from engine.storage.ledger.records import KeyKind, SpaceTurn
 from engine.storage.vectors.base import VectorRow
 from engine.text.tokenizer import token_windows
@@ -20,7 +20,7 @@ from engine.text.tokenizer import token_windows
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from engine.llm.base import CheckedEmbedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.runtime import Runtime
     from engine.storage.ledger.records import EmbeddedKey, Profile, ProfileKind, StaleKey
     from engine.storage.vectors.base import VectorStore, VectorTable

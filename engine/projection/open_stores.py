@@ -10,7 +10,7 @@ import numpy as np
 import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection
-from engine.llm.base import embedder_identity
+from engine.llm.checked_embedder import embedder_identity
 from engine.options import StoresPlace
 from engine.projection.embedder_change import add_former, load_places
 from engine.storage.files import remove_tree

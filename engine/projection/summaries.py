@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from engine.knowledge.merge import Fragment, Texts
     from engine.llm.base import LanguageModel
     from engine.scheduling.feature_breaker import SummaryFailures
-    from engine.scheduling.foreground import ForegroundPriority, IndexingBudget
+    from engine.scheduling.foreground import ForegroundPriority
+    from engine.scheduling.indexing_budget import IndexingBudget
     from engine.storage.ledger import LedgerStore
     from engine.storage.ledger.records import KeyFacts, ProfileKind
     from engine.usage import UsageMeter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from engine.llm.base import embedder_identity
+from engine.llm.checked_embedder import embedder_identity
 from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import is_same_vector
 

@@ -13,10 +13,11 @@ from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.llm.prompts import render_entity, render_relation
 from engine.llm.source_lines import render_source, render_sources
 from engine.models import Context, ContextEntity, ContextRelation, GraphRows
-from engine.retrieval.graph.chunk_ranking import EntityNode, FactEdge, StatedChunkRanking, vector_candidates
+from engine.retrieval.graph.chunk_ranking import StatedChunkRanking
 from engine.retrieval.passage_scores import score_passages
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
+from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, vector_candidates
 from engine.retrieval.ranking.passages import SourceChoice, order_pieces
 from engine.retrieval.ranking.row_choice import RowBudget, RowCandidate, RowChoice
 from engine.retrieval.results import RetrievalResult, SearchHits

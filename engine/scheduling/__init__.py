@@ -1,4 +1,4 @@
-"""Background tasks: priority, batching, back-off and restarts after failures.
+"""Background tasks: priority, batching, the budget for indexing, back-off and restarts after failures.
 
-Imports only the errors of the engine.
+Imports only errors, the clock and `usage` of the engine.
 """

@@ -19,7 +19,7 @@ from bot.model_setup.roles import (
 from bot.settings import load_settings
 from engine import EngineOptions
 from engine.clock import SYSTEM_CLOCK
-from engine.llm.base import CheckedEmbedder
+from engine.llm.checked_embedder import CheckedEmbedder
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel

@@ -8,7 +8,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import EmbedderMismatch, ModelUnavailable
-from engine.llm.base import UNRELATED_TEXTS, wrap_embedder
+from engine.llm.checked_embedder import UNRELATED_TEXTS, wrap_embedder
 from engine.llm.e5.embedder import E5Embedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel

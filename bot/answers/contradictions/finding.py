@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 MAX_PAGES = 10  # of passages, the newest; each has up to 200 chunks
 PAGE_TOKENS = 100_000
 ID_LENGTH = 12
-MAX_LOOKED_UP, MAX_TOLD = (
-    30,
-    3,
-)  # people who write most, of whom is asked whether they manage; who is told besides authors
+MAX_SOURCES = 30  # that are compared
+# People who write most, of whom is asked whether they manage; who is told besides authors.
+MAX_LOOKED_UP, MAX_TOLD = 30, 3
 
 
 async def find_in_scope(engine: Engine, scope: Scope, now: datetime) -> dict[str, Contradiction]:
@@ -79,9 +78,6 @@ def describe_known(found: Contradiction, place: Location) -> KnownContradiction:
 def list_rooms(found: Contradiction) -> frozenset[str]:
     """The rooms of both statements."""
     return frozenset({found.older.source.room, found.newer.source.room})
-
-
-MAX_SOURCES = 30  # that are compared
 
 
 async def list_coverage_notices(

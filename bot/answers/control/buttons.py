@@ -13,10 +13,10 @@ from bot import texts
 from bot.answers import footer
 from bot.answers.control.sources import describe_sources
 from bot.answers.control.stops import StopRequests
-from bot.answers.draft import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.question import shared_answer_id
 from bot.answers.renewal.renewer import result_of
+from bot.answers.review.improvements import IMPROVE_ACTION, ONCE, Improvements, build_improve_button
 from bot.answers.review.rights import ExpertRequests, check_room, is_manager
 from bot.answers.review.verification import AnswerVerifier
 from bot.answers.review.votes import record_vote

@@ -32,6 +32,10 @@ INSTEAD: Mapping[str, str] = {
     UNKNOWN_DOCUMENT_HINT: "The list of documents has their keys and titles.",
 }
 UNDATED_NOTICE = "Documents without a date are excluded from this period."
+Value = TypeVar("Value")
+MESSAGE_FIELDS = frozenset({"error", "hint", "trouble", "reasons", "embedding_error", "background"})
+KEY_FIELDS = frozenset({"key", "document"})
+PATH = re.compile(r"(?<![\w:/.~])(?:file:/+|~)?(?:/[^\s/“”\"'’`:,;]+)*/([^\s/“”\"'’`:,;]+)")
 
 
 def word_hint(hint: str) -> str:
@@ -88,13 +92,6 @@ def _word_trouble(error: str) -> str:
 def _to_sentence(text: str) -> str:
     worded = gettext(text)
     return worded[:1].upper() + worded[1:]
-
-
-Value = TypeVar("Value")
-
-MESSAGE_FIELDS = frozenset({"error", "hint", "trouble", "reasons", "embedding_error", "background"})
-KEY_FIELDS = frozenset({"key", "document"})
-PATH = re.compile(r"(?<![\w:/.~])(?:file:/+|~)?(?:/[^\s/“”\"'’`:,;]+)*/([^\s/“”\"'’`:,;]+)")
 
 
 def hide_paths(value: Value) -> Value:

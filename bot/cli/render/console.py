@@ -23,13 +23,14 @@ from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describ
 from bot.capabilities.maintenance.requests import AuditList
 from bot.capabilities.management.results import HealthReport, UsageReport
 from bot.cli.render import import_report, tables
+from bot.cli.render.audit import render_audit
 from bot.cli.render.decisions import render_decisions, render_history
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.estimates import render_estimate
 from bot.cli.render.management import render_health, render_source_report, render_usage
-from bot.cli.render.tokens import render_audit, render_new_token, render_tokens
+from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
-from bot.text.format import LineWrapper, strip_control_chars
+from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping

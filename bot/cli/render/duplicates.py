@@ -8,7 +8,8 @@ from rich.console import Group
 from rich.text import Text
 
 from bot.text.excerpts import truncate_line
-from bot.text.format import pluralize, strip_control_chars
+from bot.text.format import pluralize
+from bot.text.terminal import strip_control_chars
 from bot.texts.corrections import format_duplicate_evidence, format_sense
 
 if TYPE_CHECKING:

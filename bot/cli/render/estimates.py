@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.text import Text
 
-from bot.text.format import format_duration, pluralize, round_figure, strip_control_chars
+from bot.text.format import format_duration, pluralize, round_figure
+from bot.text.terminal import strip_control_chars
 from engine.ingest.estimate import is_much
 
 if TYPE_CHECKING:

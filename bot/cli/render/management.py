@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.cli.render.tables import render_failures
-from bot.text.format import strip_control_chars
+from bot.text.terminal import strip_control_chars
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -32,11 +32,12 @@ from bot.capabilities.results import (
     StatusResult,
     VerifyResult,
 )
-from bot.cli.render.tokens import render_audit_check
+from bot.cli.render.audit import render_audit_check
 from bot.i18n import gettext
 from bot.rpc import codec
 from bot.text.excerpts import EXCERPT_LENGTH, source_title, strip_speaker, truncate_line
-from bot.text.format import pluralize, strip_control_chars
+from bot.text.format import pluralize
+from bot.text.terminal import strip_control_chars
 from bot.texts.omissions import describe_families, describe_omissions, describe_unread
 
 if TYPE_CHECKING:

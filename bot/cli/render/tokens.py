@@ -1,4 +1,4 @@
-"""Render access tokens and the audit log for the terminal. Pure."""
+"""Render access tokens for the terminal. Pure."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from bot.text.format import format_utc, pluralize, strip_control_chars
+from bot.text.format import format_utc
+from bot.text.terminal import strip_control_chars
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from rich.console import RenderableType
 
-    from bot.capabilities.maintenance.requests import AuditList
-    from bot.capabilities.results import TokenCreated, TokenList, VerifyResult
+    from bot.capabilities.results import TokenCreated, TokenList
 
 
 SHOWN_ONCE = "Keep it now: it is not stored and will not be shown again."
 OF_PERSON = "Whoever has it acts with the rights of this person: hand it to them alone."
-HEADINGS = ("no.", "time", "who", "door", "action", "about", "where", "details")
-UNTRUSTED = "What the log says from there on cannot be trusted. A backup may hold the original."
 
 
 def render_new_token(event: TokenCreated) -> RenderableType:
@@ -56,26 +54,3 @@ def render_tokens(event: TokenList) -> RenderableType:
 
 def _format_time(time: datetime | None) -> str:
     return format_utc(time) if time else "never"
-
-
-def render_audit(event: AuditList) -> RenderableType:
-    """The entries as a table, and the end of the chain below it."""
-    if not event.entries:
-        return Text("There are no such entries.")
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in HEADINGS:
-        table.add_column(heading, overflow="fold")
-    for entry in event.entries:
-        what, where = f"{entry.action} ({entry.state})", entry.place or entry.workspace
-        words = (entry.who, entry.door, what, entry.about, where, entry.details if entry.details != "{}" else "")
-        table.add_row(str(entry.number), format_utc(entry.time), *map(strip_control_chars, words))
-    return Group(table, Text(f"The last entry is number {event.head} with the hash {event.head_hash}.", "dim"))
-
-
-def render_audit_check(event: VerifyResult) -> list[RenderableType]:
-    """Whether the chain of the log is whole; nothing if there is no log yet."""
-    if event.audit_problem:
-        return [Text(f"The audit log is broken: {event.audit_problem}. {UNTRUSTED}", "red")]
-    if not event.audit_entries:
-        return []
-    return [Text(f"The audit log is whole ({pluralize(event.audit_entries, 'entry')}).", "green")]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.draft import is_verified
+from bot.answers.review.improvements import is_verified
 from bot.answers.review.rights import ExpertRequests, can_read_room
 from bot.answers.review.verification import source_keys_of
 from bot.capabilities.answers.lookup import find_own_answer

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from bot.ingest.conversations import author_key
 from bot.ingest.sources.sync import list_stored
 from bot.store import Subject
+from bot.store.database import NO_LIMIT
 from bot.store.erasure.affected import AnswerDemand
-from bot.store.models import NO_LIMIT, message_key
+from bot.store.models import message_key
 from engine import Scope
 from engine.storage.ledger.records import ErasedPart
 

@@ -9,8 +9,7 @@ import structlog
 
 from bot.errors import PlatformError
 from bot.ingest.messages import is_for_bot
-from bot.platform.event_codec import encode_event
-from bot.platform.events import MessageReceived, message_event_key
+from bot.platform.events import MessageReceived, encode_event, message_event_key
 from bot.platform.models import Location
 from bot.store.event_queue import TOPIC, NewEvent
 from bot.text.format import EPOCH

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.store.models import Database
+    from bot.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)

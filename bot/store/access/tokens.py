@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from bot.store.models import PERMISSIONS, AccessToken, Subject, parse_rows
+from bot.store.database import parse_rows
+from bot.store.models import PERMISSIONS, AccessToken, Subject
 from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.store.models import Database, Row
+    from bot.store.database import Database, Row
 
 _COLUMNS = (
     "id, name, platform, workspace, person, space, permissions, requests_per_minute, created_at, expires_at, used_at"

@@ -13,7 +13,8 @@ from engine.storage.sql.fragments import to_micros
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.store.models import AnswerResult, AnswerSource, Database, StoredAnswer
+    from bot.store.database import Database
+    from bot.store.models import AnswerResult, AnswerSource, StoredAnswer
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

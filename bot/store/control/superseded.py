@@ -13,7 +13,7 @@ from engine.storage.sql.fragments import text_list
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from bot.store.redactions import AnswerCorrections
     from engine import Clock
     from engine.storage.sql.connection import Connection

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 _USES = (  # as in `redact_answers_using`; ?1: keys, ?2: the documents that lose something

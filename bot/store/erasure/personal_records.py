@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.storage.sql.fragments import from_micros
 
 if TYPE_CHECKING:
-    from bot.store.models import Database
+    from bot.store.database import Database
 
     Record = dict[str, Any]
 

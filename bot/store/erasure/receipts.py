@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.access.audit_log import AuditEvent
-    from bot.store.models import Database, Row
+    from bot.store.database import Database, Row
     from engine import Clock
     from engine.storage.sql.connection import Connection
 

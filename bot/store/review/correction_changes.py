@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
 
 KEPT = timedelta(days=30)  # after which a correction is undone by another one
 

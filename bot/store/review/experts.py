@@ -11,7 +11,7 @@ from engine.storage.sql.fragments import text_list
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 HOUR, DAY, WEEK = 60 * 60.0, 24 * 60 * 60.0, 7 * 24 * 60 * 60.0  # seconds

@@ -10,7 +10,7 @@ from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from bot.platform.models import Location
-    from bot.store.models import Database
+    from bot.store.database import Database
 
 MAX_LISTED = 100
 

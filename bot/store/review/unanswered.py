@@ -11,7 +11,7 @@ from bot.store.models import CLOSEST_KEY, CONTRADICTION_PREFIX, REPORT_PREFIX, U
 from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
-    from bot.store.models import Database, Row
+    from bot.store.database import Database, Row
 
 
 @dataclass(frozen=True, slots=True)

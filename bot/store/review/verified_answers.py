@@ -8,13 +8,14 @@ from datetime import datetime  # noqa: TC003 - a field's type
 from typing import TYPE_CHECKING, Any, Literal
 
 from bot.platform.models import Location
-from bot.store.models import ANSWER_SOURCES, AnswerSource, parse_rows, unknown_part_key
+from bot.store.database import parse_rows
+from bot.store.models import ANSWER_SOURCES, AnswerSource, unknown_part_key
 from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from bot.store.models import Database, Row
+    from bot.store.database import Database, Row
     from engine.storage.sql.connection import Connection
 
 MAX_QUESTIONS = 2000  # of a workspace, the newest; with more, older ones are not found

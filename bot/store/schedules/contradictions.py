@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.platform.models import Location
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 INTERVAL = timedelta(days=7)  # between two messages to one person

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.models import parse_rows
+from bot.store.database import parse_rows
 from engine.storage.sql.fragments import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
 
 
 _DIGEST_COLUMNS = "platform, workspace, channel, person, personal, schedule, since, due_at, posted, failures"

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from engine.storage.sql.fragments import from_micros, to_micros
 
 if TYPE_CHECKING:
-    from bot.store.models import Database
+    from bot.store.database import Database
     from bot.store.shared.adapter_state import AdapterState
 
 PLATFORM, NAME = "", "retention"  # of the row among the values of adapters; no adapter has this name

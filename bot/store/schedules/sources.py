@@ -6,14 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bot.store.models import fetch
+from bot.store.database import fetch
 from engine.storage.sql.fragments import from_micros, text_list, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.models import Database, Subject
+    from bot.store.database import Database
+    from bot.store.models import Subject
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = (

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
-from bot.store.models import parse_rows
+from bot.store.database import parse_rows
 from bot.store.schedules.sources import PREFIX
 from engine.storage.sql.fragments import EPOCH, from_micros, text_list, to_micros
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.llm.offline.points.watched import WatchKind
     from engine.storage.sql.connection import Connection
 

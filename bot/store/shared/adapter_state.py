@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from bot.store.models import Database
+    from bot.store.database import Database
 
 
 IMPORT, HOME = "import", "import home"  # in place of a platform

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import WRITES_REFUSED
 
 if TYPE_CHECKING:
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 MINUTE = 60.0  # seconds

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from bot.store.models import Database
+    from bot.store.database import Database
     from engine.storage.sql.connection import Connection
 
 

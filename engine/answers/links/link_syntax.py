@@ -100,6 +100,12 @@ PLAIN_BRACKETS = dict.fromkeys(map(ord, OPENING_BRACKETS), "(") | dict.fromkeys(
 _AMPERSAND = r"&(?:amp;|#0{0,8}38;|#x0{0,8}26;){0,8}"
 _OPENING_NAMES, _CLOSING_NAMES = "lsqb|lbrack|lobrk|lbbrk", "rsqb|rbrack|robrk|rbbrk"
 PARTIAL_ENTITY = re.compile(r"&[#0-9A-Za-z;]{0,80}\Z")
+_MARKS = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--|-->|\|\||[*_~`\\]|(?<=\n)[ \t]*(?:>[ \t]*)+")
+_EMOJI_NAMES = "zero one two three four five six seven eight nine keycap_ten"
+_EMOJI_DIGITS = {name: digit for digit, name in enumerate(_EMOJI_NAMES.split())}
+_EMOJI_DIGIT = re.compile(rf":({'|'.join(_EMOJI_DIGITS)}):")
+# Letters that look like a one or a zero, also of other scripts.
+_DIGIT_LIKE = frozenset("lIO\u0399\u039f\u0406\u041e\u04c0\u04cf\u01c0")
 
 
 class FoundAddresses(NamedTuple):
@@ -301,13 +307,6 @@ BRACKET = re.compile(
     rf"(?P<opening>{OPENING_BRACKET.pattern})|(?P<closing>{_bracket_forms(CLOSING_BRACKETS, _CLOSING_NAMES)})",
     re.IGNORECASE,
 )
-
-_MARKS = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--|-->|\|\||[*_~`\\]|(?<=\n)[ \t]*(?:>[ \t]*)+")
-_EMOJI_NAMES = "zero one two three four five six seven eight nine keycap_ten"
-_EMOJI_DIGITS = {name: digit for digit, name in enumerate(_EMOJI_NAMES.split())}
-_EMOJI_DIGIT = re.compile(rf":({'|'.join(_EMOJI_DIGITS)}):")
-# Letters that look like a one or a zero, also of other scripts.
-_DIGIT_LIKE = frozenset("lIO\u0399\u039f\u0406\u041e\u04c0\u04cf\u01c0")
 
 
 def visible_text(markdown: str) -> str:

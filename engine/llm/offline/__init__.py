@@ -3,7 +3,7 @@
 An answer quotes sentences of its sources:
 
 1. A source is split into sentences; a chat message is one sentence (`candidates`).
-2. A question is split at "and who", "but when", …; each clause is answered on its own (`question`).
+2. A question is split at "and who", "but when", …; each clause is answered on its own (`questions`).
 3. A sentence scores the share of the clause's words that it covers, plus its similarity to the clause, plus or minus
    a little for the type of answer (price, time, person, …), plus a little if it is newer (`ranking`).
 4. It answers only if the words that it covers, once with and once without names, and its similarity are high enough on

@@ -6,7 +6,8 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.base import hash_parts, wrap_embedder
+from engine.llm.base import hash_parts
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_digests, merge_highlights
 from engine.llm.offline.questions import rewrite as query_rewrite

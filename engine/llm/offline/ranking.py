@@ -27,7 +27,7 @@ from engine.text.languages.unspaced import has_function_character, has_unspaced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.llm.base import CheckedEmbedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.language_rules import LanguageRules
     from engine.models import Source

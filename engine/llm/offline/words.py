@@ -34,6 +34,7 @@ _DERIVATIONS = (
     ("ery", "", 5), ("er", "", 5), ("or", "", 5), ("al", "", 5),
 )  # fmt: skip
 MIN_FAMILY_LENGTH = 4
+MAX_KEPT_LENGTH = 600  # characters of a text whose stems are kept: whole sources would fill the memory
 _STATE = re.compile(
     r"\b(?:is|was|are|were|be|been|being|goes?|went|gone)\s+(down|up|off|out|away)\b"
     r"|\b(down|up|off|out|away)\s*\?"
@@ -83,10 +84,16 @@ def content_words(text: str) -> list[str]:
     return list(kept.values())
 
 
-@lru_cache(maxsize=4096)
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of the content words. Kept, as several steps of one answer ask for those of the same sentences."""
+    """The stems of the content words; of sentences they are kept, as several steps of one answer ask for them."""
+    return _read_stems(text) if len(text) > MAX_KEPT_LENGTH else _keep_stems(text)
+
+
+def _read_stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, content_words(text)))
+
+
+_keep_stems = lru_cache(maxsize=4096)(_read_stems)
 
 
 @lru_cache(maxsize=65536)

@@ -50,6 +50,7 @@ async def test_a_command_is_explained_with_examples(workspace: Workspace) -> Non
         ("who can see this", "readers"),
         ("notify me", "watch"),
         ("import old messages", "backfill"),
+        ("wie lösche ich etwas", "forget"),
         ("language", "settings"),
         ("who knows about the pump", "expert"),
         ("open tasks", "decisions"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bot.graph_image.fonts import DEFAULT_FONT, drawable_text, font_families, truncate_name, wrap_label
-from bot.text.format import display_width
+from bot.text.terminal import display_width
 
 
 def test_a_long_name_is_shortened_to_its_columns() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bot.platform.models import Location
 from bot.store import BotStore, VerifiedAnswer
-from bot.store.models import Database, Row
+from bot.store.database import Database, Row
 from bot.store.schema import SOURCE
 from bot.store.sqlite_file import SqliteStore
 from engine.clock import SYSTEM_CLOCK

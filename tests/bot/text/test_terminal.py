@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.format import LineWrapper, display_width, strip_control_chars
+from bot.text.terminal import LineWrapper, display_width, strip_control_chars
 
 PIECES = st.lists(st.text(alphabet="ab c[1].\né字", max_size=12), max_size=20)
 

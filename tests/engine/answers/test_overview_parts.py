@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.answers.former_statements import split_prompt
+from engine.answers.overview_parts import split_prompt
 from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.models import Context, Overview, Prompt, SearchQuery, Source
 from tests.engine.llm.offline.sources import source

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.engine import Engine
-from engine.llm.base import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
 from engine.models import Passage, Question
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, fetch_rows, open_memory_engine, thread

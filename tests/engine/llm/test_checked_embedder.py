@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import EngineError, InvalidApiKey, ModelPaused, ModelRefused, ModelUnavailable
-from engine.llm.base import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, wrap_embedder
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, wrap_embedder
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import Panic
 from tests.support.fake_embedder import HashEmbedder, TwoWayEmbedder

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, ModelRefused, ModelUnavailable
-from engine.llm.base import wrap_embedder
+from engine.llm.checked_embedder import wrap_embedder
 from engine.projection.embedding_text import (
     embed_with_isolation,
     entity_text,

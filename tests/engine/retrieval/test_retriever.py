@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.engine import Engine
-from engine.llm.base import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
+from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope, SearchQuery
 from engine.storage.ledger.queries import filters
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable

@@ -10,7 +10,7 @@ import pytest
 
 from engine.models import Excerpt, Extraction, Question, Scope
 from engine.options import EngineOptions
-from engine.scheduling.foreground import NO_PRICE, IndexingBudget, WorkspaceUsage, find_spent, next_period
+from engine.scheduling.indexing_budget import NO_PRICE, IndexingBudget, WorkspaceUsage, find_spent, next_period
 from engine.usage import IndexingLimits, Purpose, RulesExtract, SpaceUsage, Usage, UsageMeter
 from tests.support.clock import ManualClock, ShiftedClock
 from tests.support.engine_fixture import HERE, doc, open_memory_engine, statuses, thread, wait_until

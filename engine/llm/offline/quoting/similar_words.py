@@ -12,7 +12,7 @@ from engine.text.word_lists import CONTRASTING_WORDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engine.llm.base import CheckedEmbedder
+    from engine.llm.checked_embedder import CheckedEmbedder
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores
     from engine.usage import UsageMeter

@@ -53,7 +53,7 @@ REQUESTS: list[ManagementRequest] = [
     requests.AddExpert(ATTIC.room, "ada", "gold"),
     requests.RemoveExpert(ATTIC.room, "bob"),
 ]
-# Those about answers of the page are tried in tests/adapters/web/pages/test_answers.py, others in their own files.
+# Those about answers are tried in tests/adapters/web/pages/asking/test_answers.py, others in files of their own.
 FOR_EVERYONE = (
     *(requests.SchedulePersonalDigest, requests.ListExperts),
     *(requests.GetAnswerActions, requests.AskExpert),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.platform.events import MessageReceived
-from bot.store.models import fetch
+from bot.store.database import fetch
 from bot.store.sqlite_file import SqliteStore
 from engine import ParserLimits
 from engine.models import Passage

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import ModelNotInstalled
-from engine.llm.base import wrap_embedder
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.e5 import weights
 from engine.llm.e5.embedder import E5Embedder, E5Model
 from engine.llm.e5.weights import WEIGHTS_PACKAGE, check_weights, find_weights

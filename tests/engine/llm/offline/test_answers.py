@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.base import wrap_embedder
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.offline.words import UPPER, content_words, has_price, is_common, is_stop_word, split_words, stem
+from engine.llm.offline.words import (
+    MAX_KEPT_LENGTH,
+    UPPER,
+    content_stems,
+    content_words,
+    has_price,
+    is_common,
+    is_stop_word,
+    split_words,
+    stem,
+)
 
 SAME = "cost costs costing|fit fits fitted fitting|promise promised promises|ferry ferries|hold held holds|box boxes"
 SAME_IRREGULAR = "write wrote written|move moved moving|degree degrees|agree agreed|Hamid Hamid's"
@@ -43,3 +53,11 @@ def test_capital_letters_are_those_of_scripts_that_have_some(letters: str, capit
 @given(st.text(max_size=40))
 def test_a_stem_is_never_longer_than_its_word_folded(word: str) -> None:
     assert len(stem(word)) <= max(len(word.casefold()), 6)
+
+
+def test_the_stems_of_sentences_are_kept_and_those_of_whole_sources_are_not() -> None:
+    sentence = "The tiles come on Monday. "
+    assert content_stems(sentence) is content_stems(sentence)
+    source = sentence * (MAX_KEPT_LENGTH // len(sentence) + 1)
+    assert content_stems(source) is not content_stems(source)
+    assert content_stems(source) == content_stems(sentence)

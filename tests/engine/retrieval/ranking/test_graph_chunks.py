@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.options import RankingOptions
-from engine.retrieval.graph.chunk_ranking import (
+from engine.retrieval.ranking.graph_chunks import (
     EntityNode,
     FactEdge,
     build_edges,

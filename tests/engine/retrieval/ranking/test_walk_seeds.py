@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from engine.options import RankingOptions
-from engine.retrieval.name_walk import (
+from engine.retrieval.ranking.walk_seeds import (
     SeedFact,
     add_nearest_chunks,
     build_name_seeds,

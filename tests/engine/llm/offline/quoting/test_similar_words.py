@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from engine.llm.base import CheckedEmbedder, wrap_embedder
+from engine.llm.checked_embedder import CheckedEmbedder, wrap_embedder
 from engine.llm.offline.quoting.similar_words import MAX_WORDS, find_similar_words
 from engine.text.similarity import SimilarityScale
 from engine.usage import UsageMeter

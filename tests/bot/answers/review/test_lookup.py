@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.answers.review.lookup import QuestionWords
-from engine.llm.base import wrap_embedder
+from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.usage import UsageMeter
 
