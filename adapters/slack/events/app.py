@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.middleware.ignoring_self_events.async_ignoring_self_events import AsyncIgnoringSelfEvents
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.events.translate import channel_id
@@ -64,10 +65,12 @@ def build_app(client: AsyncWebClient, workspaces: Workspaces, installed: Install
         authorize=_build_authorize(workspaces),
         process_before_response=True,
         request_verification_enabled=False,  # HttpReceiver checks signatures; sockets have none
+        ignoring_self_events_enabled=False,  # below, once it is known whether events were missed
         attaching_conversation_kwargs_enabled=False,
     )
     router = EventRouter(workspaces, installed)
     app.middleware(router.find_workspace)
+    app.use(AsyncIgnoringSelfEvents(base_logger=client.logger))
     app.event(ANY_TYPE)(router.handle_event)
     app.command(ANY_TYPE)(router.handle_command)
     app.action(ANY_TYPE)(router.handle_action)

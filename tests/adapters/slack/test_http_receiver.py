@@ -27,6 +27,7 @@ from tests.support.patience import PATIENCE
 from tests.support.raw_http import holding
 from tests.support.slack_server import FakeSlack, Person, Room, Timing
 from tests.support.slack_server.request_url import RequestUrl, encode_payload, sign
+from tests.support.slack_server.state import Message
 from tests.support.town.slack import SlackHttpTown
 
 NOW = 1_800_000_000.0
@@ -247,6 +248,20 @@ async def test_a_repeated_delivery_suspends_visibility_first_and_reconciles(
     town.slack.redelivers("message")
     await town.slack.wait_for(lambda: bot.reconciled == 2)
     assert bot.suspended > before
+
+
+async def test_a_repeated_delivery_of_what_the_bot_posted_itself_shows_missed_events_too(
+    town: SlackHttpTown, bot: RecordingBot
+) -> None:
+    _, roof = members(town)
+    space = town.slack.space
+    town.slack.changes.post(roof.channel, Message(space.new_ts(), roof.id, space.bot.id, "The tiles come on Monday."))
+    await town.slack.wait_until_delivered()
+    before = bot.suspended
+    town.slack.redelivers("message")
+    await town.slack.wait_for(lambda: bot.reconciled == 2)
+    assert bot.suspended > before
+    assert bot.all(MessageReceived) == []
 
 
 async def happens(condition: Callable[[], object]) -> None:
