@@ -173,6 +173,10 @@ class Bot:
         """
         self._visibility_changes.suspend(platform, workspace)
 
+    async def save_suspensions(self) -> None:
+        """Wait until the suspensions so far hold for all processes on the database."""
+        await self.context.audience.shared.wait_until_saved()
+
     def list_wanted_workspaces(self, platform: str) -> set[str]:
         """Suspended workspaces of a platform in which a question waited: reconcile these first."""
         return self.context.audience.shared.list_wanted(platform)

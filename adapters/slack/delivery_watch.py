@@ -61,12 +61,13 @@ class DeliveryWatch:
         """Stop."""
         await cancel_tasks(*self._tasks)
 
-    def inspect(self, headers: Mapping[str, Any], body: Mapping[str, Any]) -> None:
-        """Suspend visibility if a delivery shows that events were missed, before the delivery is handled."""
+    async def inspect(self, headers: Mapping[str, Any], body: Mapping[str, Any]) -> None:
+        """Suspend visibility, in all processes, if a delivery shows that events were missed, before it is handled."""
         if shows_missed_events(headers, body, self._bot.clock.time()):
             self._bot.suspend_visibility(NAME, self._team)
             self._listener.invalidate_users()
             self._missed_event.set()
+            await self._bot.save_suspensions()
 
     async def _reconcile_missed(self) -> None:
         while True:

@@ -101,17 +101,21 @@ class SharedAudiences:
             self._suspensions.record_saved(location, at)
 
     def save_suspension(self, location: Location, at: float) -> None:
-        """Suspend a location for all processes, too; retried until it is stored. `begin_comparison` waits for that."""
+        """Suspend a location for all processes, too; retried until it is stored. `wait_until_saved` waits for that."""
         if self._table is not None:
             task = asyncio.ensure_future(self._save(self._table, location, at))
             self._saving.add(task)
             task.add_done_callback(self._saving.discard)
 
+    async def wait_until_saved(self) -> None:
+        """Wait until the suspensions so far hold for all processes."""
+        await asyncio.gather(*self._saving)
+
     async def begin_comparison(self, at: float) -> Comparison:
         """Begin to compare audiences with the platform, at this time (seconds of a monotonic clock)."""
         if self._table is None:
             return Comparison(at)
-        await asyncio.gather(*self._saving)
+        await self.wait_until_saved()
         number = await self._table.get_last_suspension()
         await self.synchronize()  # drops what was cached before these suspensions; changes from now on are noticed
         return Comparison(at, number)

@@ -105,7 +105,7 @@ def read(town: SlackTown, asked: Asked) -> str:
 
 async def redeliver_lost(town: SlackTown) -> None:
     """Deliver once more what did not arrive, and wait until it has."""
-    town.slack.socket.redeliver(next(delivery for delivery in town.slack.socket.deliveries if delivery.lost))
+    town.slack.socket.redeliver(town.lost_deliveries[0])
     await town.slack.wait_until_delivered()
 
 
@@ -150,7 +150,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         # Slack cannot reach the first process while a channel turns private; it notices when it is reached again.
         ours.unplug()
         await theirs.make_private("square", "eve")
-        await ours.wait_for(lambda: [delivery for delivery in theirs.slack.socket.deliveries if delivery.lost])
+        await ours.wait_for(lambda: theirs.lost_deliveries)
         ours.plug()
         await redeliver_lost(theirs)
         assert await ask(theirs, "tim", "hall") == ""

@@ -105,9 +105,9 @@ async def test_deliveries_missed_by_one_workspace_leak_nothing_and_blind_no_othe
     go, slow = await ask_slowly(live, ours, "ada")
     ours.unplug()
     await theirs.make_private("square", "eve")
-    await live.wait_for(lambda: [delivery for delivery in theirs.slack.socket.deliveries if delivery.lost])
+    await live.wait_for(lambda: theirs.lost_deliveries)
     ours.plug()
-    theirs.slack.socket.redeliver(next(delivery for delivery in theirs.slack.socket.deliveries if delivery.lost))
+    theirs.slack.socket.redeliver(theirs.lost_deliveries[0])
     assert await ask(live, theirs, "tim", "hall") == ""
     assert await ask(live, ours, "ada") == "agate"
     go.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
@@ -37,7 +38,10 @@ class MemoryStore:
 
 
 class RecordingBot:
-    """Records events, once by key; `names` are what it suggests; the next `failures` events are not stored."""
+    """Records events, once by key; `names` are what it suggests; the next `failures` events are not stored.
+
+    `suspensions_saved`: whether other processes know what was suspended.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -48,6 +52,8 @@ class RecordingBot:
         self.platforms: list[Any] = []
         self.reconciled = self.refreshed = self.suspended = self.active = self.failures = 0
         self.visibility: list[tuple[str, str]] = []  # what was suspended and reconciled, by workspace
+        self.suspensions_saved = asyncio.Event()
+        self.suspensions_saved.set()
         self.known_workspaces: set[str] = set()
         self.wanted_workspaces: set[str] = set()
         self.skipped: list[str] = []  # the names of events that could not be read
@@ -89,6 +95,9 @@ class RecordingBot:
     def suspend_visibility(self, _: str, workspace: str = "") -> None:
         self.suspended += 1
         self.visibility.append(("suspend", workspace))
+
+    async def save_suspensions(self) -> None:
+        await self.suspensions_saved.wait()
 
     async def reconcile(self, _: str, workspace: str = "") -> None:
         self.reconciled += 1

@@ -114,7 +114,7 @@ class EventRouter:
         request.context[WORKSPACE] = workspace = await self._find(teams)
         request.context[WITHHELD] = self._installed.withheld.find(teams) if self._installed and not workspace else ""
         if workspace is not None and workspace.watch is not None:
-            workspace.watch.inspect(request.headers, body)
+            await workspace.watch.inspect(request.headers, body)
         if body.get("type") != "app_rate_limited":
             return await next_()
         log.warning("slack.events_rate_limited", hint="Slack sends at most 30,000 events an hour.")

@@ -264,6 +264,22 @@ async def test_a_repeated_delivery_of_what_the_bot_posted_itself_shows_missed_ev
     assert bot.all(MessageReceived) == []
 
 
+async def test_a_delivery_that_shows_missed_events_is_acknowledged_when_all_processes_know(
+    town: SlackHttpTown, bot: RecordingBot
+) -> None:
+    ada, roof = members(town)
+    await ada.says(roof, "hello")
+    await town.slack.wait_until_delivered()
+    before = bot.suspended
+    bot.suspensions_saved.clear()
+    town.slack.redelivers("message")
+    await town.slack.wait_for(lambda: bot.suspended > before)
+    again = town.slack.socket.deliveries[-1]
+    assert not again.is_done
+    bot.suspensions_saved.set()
+    await town.slack.wait_for(again.acked.is_set)
+
+
 async def happens(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - there is no event for it

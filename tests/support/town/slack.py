@@ -17,6 +17,7 @@ from tests.demos.slack_day import load_manifest
 from tests.support.clock import ShiftedClock
 from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
+from tests.support.slack_server.socket import Delivery
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 
@@ -263,6 +264,12 @@ class SlackTown:
         """Perform the last write of an answer, but never confirm it."""
         self.slack.fail_next("chat.stopStream", Fault("lost"), HANGING)
         self.slack.fail_next("chat.update", Fault("hang"), HANGING)
+
+    @property
+    def lost_deliveries(self) -> list[Delivery]:
+        """What Slack could not deliver to this workspace."""
+        team, deliveries = self.slack.space.team, self.slack.socket.deliveries
+        return [delivery for delivery in deliveries if delivery.lost and delivery.payload.get("team_id") == team]
 
     def clear_faults(self) -> None:
         self.slack.faults.clear()
