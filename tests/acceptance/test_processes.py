@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from bot import texts
 from bot.bootstrap import EngineModels
 from tests.support.patience import PATIENCE
+from tests.support.slack_server.methods.call import RecordedCall
 from tests.support.town.cluster import open_cluster
 from tests.support.town.cluster_load import Load, LoadRun
 from tests.support.town.live_bot import LiveBot, open_live_bot, password
@@ -109,6 +110,16 @@ async def redeliver_lost(town: SlackTown) -> None:
     await town.slack.wait_until_delivered()
 
 
+async def reconcile_both(first: Live, other: Live) -> list[RecordedCall]:
+    """The calls that both processes need to compare a workspace with Slack at once, when all else is settled."""
+    await settle(first, other)
+    calls = first.town.slack.calls
+    earlier = len(calls)
+    await asyncio.gather(*(each.bot.reconcile("slack", "T0URS") for each in (first, other)))
+    await settle(first, other)
+    return calls[earlier:]
+
+
 @pytest.mark.long
 async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
     tmp_path: Path, models: EngineModels, postgres_url: str
@@ -162,10 +173,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         assert await ask(ours, "cleo", "square") == ""
 
         # Both lost their connections: each channel is compared once, for both.
-        earlier = len(ours.slack.calls)
-        await asyncio.gather(*(each.bot.reconcile("slack", "T0URS") for each in (first, other)))
-        await settle(first, other)
-        calls = ours.slack.calls[earlier:]
+        calls = await reconcile_both(first, other)
         reads = [call.args["channel"] for call in calls if call.method == "conversations.history"]
         assert [reads.count(ours.channels[name].id) for name in ("vault", "market")] == [1, 1]
         assert [call.method for call in calls].count("users.conversations") <= 4  # some changed while they were listed
