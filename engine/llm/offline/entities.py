@@ -85,11 +85,15 @@ def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
 
 
 def _join_names(marked: Iterable[NamedEntity], runs: Iterable[NamedEntity]) -> list[NamedEntity]:
-    """Both, without runs within a marked name, and without camel case within a run of several words."""
-    wide = _list_places(run for run in runs if " " in run.name)
+    """Both, without runs within a marked name, and without camel case within a run that has other words."""
+    wide = _list_places(run for run in runs if " " in run.name and not all(map(_is_camel_case, run.name.split())))
     names = [one for one in marked if not (one.start in wide and one.type == CODE and one.name.isalpha())]
     inside = _list_places(names)
     return names + [run for run in runs if run.start not in inside]
+
+
+def _is_camel_case(word: str) -> bool:
+    return not word.isupper() and word[1:] != word[1:].lower()
 
 
 def _list_places(names: Iterable[NamedEntity]) -> set[int]:
