@@ -8,6 +8,7 @@ from itertools import dropwhile, pairwise
 from operator import ne
 from typing import TYPE_CHECKING
 
+from engine.llm.offline.names.marked import CODE, find_marked
 from engine.llm.offline.names.runs import CAPITALIZED_RUN, is_no_name, split_run
 from engine.llm.offline.names.types import CONCEPT, EVENT_ENDINGS, LONE_NOUNS, PERSON, NamedEntity, guess_type
 from engine.llm.offline.names.vocabulary import GIVEN_NAMES, looks_common, place_names
@@ -17,13 +18,6 @@ from engine.text.word_lists import IRREGULAR_FORMS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-_IDENTIFIER = re.compile(
-    r"(?<![\w@#/.-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+(?:\(\))?|v?\d+\.\d+\.\d+(?:[-.+]\w+)*|v\d+(?:\.\d+)+"
-    r"|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z][A-Za-z]*-\d+[A-Za-z]?|\d+-[A-Z]\b|[A-Z]{2,}\d+\w*)(?![\w/])"
-)
-_MENTIONED = re.compile(r"(?<![\w.@])@(\w[\w.-]*\w|\w)")
-_CHANNEL = re.compile(r"(?<![\w&/#])#([^\W\d_][\w-]*)")
 
 _PUNCTUATION = ".,;:!?…()[]{}\"“”‘«»'’*"
 _DETERMINERS = word_set(
@@ -41,13 +35,16 @@ _AFTER_NO_NAME = word_set(
 )
 # Articles that begin names: "Los Angeles", "La Paz", "Le Havre", "El Paso".
 _ARTICLES = word_set("los las la le les el des du il lo")
+_ARTICLE = ("the ", "The ")
 _ENGLISH = word_set("the and of is")
-_CONTRACTION = re.compile(r"['’](?:ll|re|ve|m|d)$")
+_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:ll|re|ve|m|d))$")
 _DOTTED = re.compile(r"(?:^| )(?:[A-Za-z]\.)+[A-Za-z]$")
 _YEAR_BEFORE = re.compile(r"\b((?:1[5-9]|20)\d\d) $")
 _NEXT_WORD = re.compile(r" ([^\W\d_]+)")
+_PLURAL_VERBS = word_set("are were have aren weren haven sind waren sont étaient son eran são eram")
 _VERB_ENDINGS = ("s", "ed", "ly", "pt", "lt", "ght")  # and of adverbs
-_LIST_GAPS = frozenset({", ", " and ", ", and ", " & ", "; ", " und ", " et ", " y ", " e "})
+_LIST_GAPS = frozenset({",", "and", ", and", "&", ";", "und", "et", "y", "e"})
+_AUTHOR_LENGTH = 8  # characters before a run that show the initials of an author
 _MAX_PERSON_WORDS = 4
 _MAX_ABBREVIATION = 4  # letters, with a period
 _CAPS_SHARE = 0.5
@@ -77,15 +74,31 @@ class ExcerptFacts:
 
 def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """The names of a sentence in order; no name twice, none within another."""
-    names = _find_marked(sentence)
-    inside = {at for one in names for at in range(one.start, one.start + len(one.name))}
+    names = find_marked(sentence)
     if not _is_all_caps(sentence):
-        names += [run for run in _find_capitalized(sentence, facts) if run.start not in inside]
+        names = _join_names(names, _find_capitalized(sentence, facts))
     unique: dict[str, NamedEntity] = {}
     for one in sorted(names, key=lambda one: one.start):
         if key := normalize_name(one.name):
             unique.setdefault(key, one)
     return list(unique.values())
+
+
+def _join_names(marked: Iterable[NamedEntity], runs: Iterable[NamedEntity]) -> list[NamedEntity]:
+    """Both, without runs within a marked name, and without camel case within a run that has other words."""
+    wide = _list_places(run for run in runs if " " in run.name and not all(map(_is_camel_case, run.name.split())))
+    names = [one for one in marked if not (one.start in wide and one.type == CODE and one.name.isalpha())]
+    inside = _list_places(names)
+    return names + [run for run in runs if run.start not in inside]
+
+
+def _is_camel_case(word: str) -> bool:
+    return not word.isupper() and word[1:] != word[1:].lower()
+
+
+def _list_places(names: Iterable[NamedEntity]) -> set[int]:
+    """The places of all characters of names."""
+    return {at for one in names for at in range(one.start, one.start + len(one.name))}
 
 
 def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> ExcerptFacts:
@@ -120,27 +133,18 @@ def index_people(speakers: Iterable[str]) -> dict[str, str]:
     return {key: speaker for key, speaker in found.items() if speaker}
 
 
-def _find_marked(sentence: str) -> list[NamedEntity]:
-    """@people, #channels, ids and identifiers of code."""
-    people = [NamedEntity(match[0], PERSON, match.start()) for match in _MENTIONED.finditer(sentence)]
-    channels = [NamedEntity(match[0], "location", match.start()) for match in _CHANNEL.finditer(sentence)]
-    ids = [
-        NamedEntity(match[0], "artifact" if "-" in match[0] else "data", match.start())
-        for match in _IDENTIFIER.finditer(sentence)
-    ]
-    return [*people, *channels, *ids]
-
-
 def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """Capitalized runs, without words that are capitalized only as the first of a sentence."""
     first = next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
     found = []
     for match in CAPITALIZED_RUN.finditer(sentence):
-        for part, offset in split_run(match[0]):
+        for part, offset in split_run(match[0], sentence[max(0, match.start() - _AUTHOR_LENGTH) : match.start()]):
             at = match.start() + offset
             is_first = at <= first or _begins_clause(sentence, at)
-            words, start = _trim_run(part.split(), at, at_start=is_first, facts=facts)
-            one = _Run(" ".join(words), part, start, sentence, is_first=start == at and is_first)
+            words, start = [part], at
+            if not (_is_initials(part) and sentence[:at].endswith(_ARTICLE)):
+                words, start = _trim_run(part.split(), at, at_start=is_first, facts=facts)
+            one = _Run(" ".join(words), part[start - at :], start, sentence, is_first=start == at and is_first)
             if entity := _read_name(one, facts, is_whole=start <= first):
                 found.append(entity)
     return _spread_persons(found, sentence)
@@ -196,7 +200,12 @@ def _is_word(run: _Run, name: str, facts: ExcerptFacts) -> bool:
     is_possessive = _strip_possessive(run.words) != run.words
     if not run.is_first or is_possessive or folded in facts.capitalized_words or folded in facts.people_by_name:
         return False
-    return run.after.startswith("!") or (facts.is_english and next_word.islower() and not _may_follow_name(next_word))
+    is_plural = folded.endswith("s") and not folded.endswith("ss") and next_word in _PLURAL_VERBS
+    return (
+        is_plural
+        or run.after.startswith("!")
+        or (facts.is_english and next_word.islower() and not _may_follow_name(next_word))
+    )
 
 
 def _may_follow_name(word: str) -> bool:
@@ -212,7 +221,7 @@ def _spread_persons(names: list[NamedEntity], sentence: str) -> list[NamedEntity
         for at in order:
             one, other = spread[at], spread[at + step]
             left, right = (other, one) if step < 0 else (one, other)
-            gap = sentence[left.start + len(left.name) : right.start]
+            gap = sentence[left.start + len(left.name) : right.start].strip()
             if one.type == CONCEPT and other.type == PERSON and gap in _LIST_GAPS and _may_be_person(one.name):
                 spread[at] = replace(one, type=PERSON)
     return spread
@@ -235,6 +244,8 @@ def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFac
     """The run without leading stop words, and without an ambiguous first word of a sentence."""
     skipped = 0
     while skipped < len(words) and _is_function_word(words[skipped]):
+        if skipped and f"{words[skipped - 1]} " in _ARTICLE and _is_initials(words[skipped]):
+            return words[skipped:], start
         if not (at_start or len(words) > skipped + 1 or len(words[skipped]) > 1):
             break
         if _keeps_article(words[skipped : skipped + 2], at_start=at_start):
@@ -246,6 +257,11 @@ def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFac
         rest = list(dropwhile(str.islower, words[1:]))
         return rest[:_MAX_NAME_WORDS], start + sum(len(word) + 1 for word in words[: len(words) - len(rest)])
     return words[:_MAX_NAME_WORDS], start
+
+
+def _is_initials(word: str) -> bool:
+    """Whether it is written in capitals only, as abbreviations are."""
+    return len(word) > 1 and word.isalpha() and word.isupper()
 
 
 def _is_function_word(word: str) -> bool:

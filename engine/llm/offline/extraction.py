@@ -7,9 +7,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import ExcerptFacts, collect_excerpt_facts, find_entities
+from engine.llm.offline.names.lines import join_wrapped_lines
 from engine.llm.offline.names.resolution import resolve_names
+from engine.llm.offline.names.selection import Prose, select_names
 from engine.llm.offline.names.types import NamedEntity
-from engine.llm.offline.sentences import ChatLine, split_chat_lines, split_sentences
+from engine.llm.offline.sentences import ChatLine, split_chat_lines, split_pieces
 from engine.llm.offline.words import content_words, is_generic, stem
 from engine.models import Extraction, Link, Mention
 from engine.text.names import normalize_name
@@ -36,14 +38,14 @@ class _SentenceEntities:
 
 def extract_by_rules(excerpt: Excerpt) -> Extraction:
     """Up to three mentions per name and one link per pair, described by their sentences."""
-    parts = split_chat_lines(excerpt.text)
+    parts = split_chat_lines(join_wrapped_lines(excerpt.text))
     people = {part.speaker for part in parts if isinstance(part, ChatLine)}
-    texts = [
-        (part, sentence) for part in parts for sentence in split_sentences(part if isinstance(part, str) else part.text)
-    ]
-    facts = collect_excerpt_facts([sentence for _, sentence in texts], people)
-    named = resolve_names([find_entities(sentence, facts) for _, sentence in texts])
-    sentences = [_add_speaker(part, text, names) for (part, text), names in zip(texts, named, strict=True)]
+    texts = [(part, piece) for part in parts for piece in split_pieces(part if isinstance(part, str) else part.text)]
+    facts = collect_excerpt_facts([piece.text for _, piece in texts], people)
+    named = resolve_names([find_entities(piece.text, facts) for _, piece in texts])
+    if not (people or excerpt.is_conversation):
+        named = select_names([Prose(*piece, names) for (_, piece), names in zip(texts, named, strict=True)])
+    sentences = [_add_speaker(part, piece.text, names) for (part, piece), names in zip(texts, named, strict=True)]
     return Extraction(
         tuple(_build_mentions(sentences)),
         tuple(_build_links([*sentences, *_link_to_heading(excerpt.section, sentences, facts)])),

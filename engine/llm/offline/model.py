@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
-EXTRACTION_VERSION = 2
+EXTRACTION_VERSION = 3
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 21
+ANSWER_VERSION = 22
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -49,7 +49,8 @@ _WORDS = re.compile(r"\S+\s*|\s+")
 
 def rules_key(excerpt: Excerpt) -> bytes:
     """Cache key of an extraction by rules."""
-    return hash_parts((f"embedded rules {EXTRACTION_VERSION}", excerpt.section, excerpt.text))
+    kind = "conversation" if excerpt.is_conversation else "text"
+    return hash_parts((f"embedded rules {EXTRACTION_VERSION} {kind}", excerpt.section, excerpt.text))
 
 
 class OfflineModel:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.text.cleanup import MESSAGE_TIME
-from engine.text.word_lists import word_set
+from engine.text.word_lists import STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,8 @@ _NUMBER_ABBREVIATIONS = word_set(
 )
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]++[」』”]*+")
 _PARAGRAPHS = re.compile(r"\n\s*\n")
-_NEXT = re.compile(r"\s*+(\S?)")
+_NEXT = re.compile(r"\s*+((\S?)\w*)")
+_INITIALS = re.compile(r"(?:[a-z]\.)+[a-z]")
 _WORD_BEFORE = re.compile(r"(?<![\w.])[\w.]*+$")
 _CHAT = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,80}}): ?(.*)", re.DOTALL)
 _CHAT_STARTS = re.compile(rf"^(?=\[{MESSAGE_TIME}\] [^:\n]{{1,80}}:)", re.MULTILINE)
@@ -113,7 +114,7 @@ def _split_prose(block: Sequence[str]) -> Iterator[TextPiece]:
 
 def _is_sentence_end(line: str, end: re.Match[str]) -> bool:
     following = _NEXT.match(line, end.end())
-    first = following[1] if following else ""
+    first = following[2] if following else ""
     if first.islower() or not end[0].startswith("."):
         return not first.islower()
     before = line[max(0, end.start() - MAX_WORD_LENGTH) : end.start()]
@@ -122,7 +123,9 @@ def _is_sentence_end(line: str, end: re.Match[str]) -> bool:
     is_initial = len(word) == 1 and word.isalpha()
     is_item_number = word.isdigit() and len(word) == end.start()
     is_abbreviation = word in _ABBREVIATIONS or (word in _NUMBER_ABBREVIATIONS and first.isdigit())
-    return not (is_initial or is_item_number or is_abbreviation)
+    is_dotted = bool(_INITIALS.fullmatch(word)) and word not in _NUMBER_ABBREVIATIONS and first.isupper()
+    goes_on = is_dotted and following is not None and following[1].casefold() not in STOP_WORDS
+    return not (is_initial or is_item_number or is_abbreviation or goes_on)
 
 
 def _split_long(sentence: str) -> Iterator[str]:

@@ -50,8 +50,11 @@ def _collect_types(names: Iterable[NamedEntity]) -> dict[str, str]:
     for one in names:
         counts[one.name][one.type] += 1
     persons = {name for name, types in counts.items() if types[PERSON] and " " not in name}
+    families = {name.rpartition(" ")[2] for name, types in counts.items() if types[PERSON] and _POLITE.match(name)}
     return {
-        name: PERSON if types[PERSON] or _has_family_name(name, types, persons) else _most_frequent(types)
+        name: PERSON
+        if types[PERSON] or name in families or _has_family_name(name, types, persons)
+        else _most_frequent(types)
         for name, types in counts.items()
     }
 

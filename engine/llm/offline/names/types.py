@@ -50,7 +50,8 @@ _SPEAK = (
 _AFTER_PERSON = re.compile(
     rf"(?<!\s)(?:\s++(?:{_SPEAK}|lives|lived|was born|is married|et al\b|joined|resigned|married|died)\b"
     r"|,? \((?:born|b\.|née|d\.|1[5-9]\d\d ?[–-])"
-    r"|['’]s (?:wife|husband|nephew|niece|brother|sister|father|mother|son|daughter|uncle|aunt|boss|desk)\b)"
+    r"|['’]s (?:wife|husband|nephew|niece|brother|sister|father|mother|son|daughter|uncle|aunt|cousin|boss|desk"
+    r"|face|eyes?|voice|hands?|hair|lips|smile|shoulders?|fingers?)\b)"
 )
 _ROLES = (
     "actor|actress|author|writer|novelist|singer|songwriter|director|minister|king|queen|prince|professor|psychologist"
@@ -59,7 +60,8 @@ _ROLES = (
     "|wife|husband|son|daughter|brother|sister|father|mother|nephew|uncle|aunt|friend|manager|chairman|designer"
 )
 _BEFORE_PERSON = re.compile(
-    rf"(?:\b(?:{_SPEAK}) (?:by )?|\b(?:{_ROLES}),? |\b(?:ask|tell|thank|dear|hi|hello) |@)$", re.IGNORECASE
+    rf"(?:\b(?:{_SPEAK}) (?:by )?|['’\"”] (?:{_SPEAK}) the |\b(?:{_ROLES}),? |\b(?:ask|tell|thank|dear|hi|hello) |@)$",
+    re.IGNORECASE,
 )
 _BY = re.compile(
     r"\b(?:written|directed|composed|painted|founded|produced|sung|portrayed|played|developed|starring|married|met"
@@ -67,8 +69,8 @@ _BY = re.compile(
 )
 _TITLE_START = re.compile(rf"{TITLES}\b")
 _INITIAL = re.compile(rf"(?<![\w.])(?<!\. )(?:{UPPER}\w++ (?:{UPPER}\. )++{UPPER}\w+|(?:{UPPER}\. ?)++{UPPER}\w+)")
-_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$", re.IGNORECASE)
 _CITED = re.compile(rf"(?<!\w){UPPER}[^\W\d_]++(?:[- ]{UPPER}[^\W\d_]++)? {UPPER}{{1,3}}")
+_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$", re.IGNORECASE)
 _PLACE_PREPOSITION = re.compile(r"\b(?:in|near)\s+$", re.IGNORECASE)
 _OF = word_set("of for")
 _MAX_PERSON_WORDS = 4
@@ -97,11 +99,11 @@ def guess_type(name: str, run: str, before: str, after: str, people: Container[s
         return ended
     if words[0] in HOLIDAYS:
         return "event"
-    if _is_person(name, words, before, after):
+    if _is_person(name, words, before, f".{after}" if run.endswith(".") else after):
         return PERSON
     is_place = len(words) == 1 and name[1:].islower() and _LOCATION_PREPOSITION.search(before)
-    near = len(words) <= _MAX_PLACE_WORDS and all(map(str.isalpha, words)) and _PLACE_PREPOSITION.search(before)
-    return LOCATION if is_place or near else CONCEPT
+    is_short = len(words) <= _MAX_PLACE_WORDS and all(map(str.isalpha, words)) and not name.isupper()
+    return LOCATION if is_place or (is_short and _PLACE_PREPOSITION.search(before)) else CONCEPT
 
 
 def _is_person(name: str, words: list[str], before: str, after: str) -> bool:

@@ -22,6 +22,12 @@ We asked Ada and then Bo. => Ada Byron, Bo
 Slipway cleaning starts at nine. =>
 Water is off on Monday. =>
 Please come. =>
+The WHO and the IT team met; WHO came? => WHO, IT
+Skelby GitHub Actions and EmberStore run. => Skelby GitHub Actions, EmberStore
+Call EmberStore LampHouse here. => EmberStore, LampHouse
+They sang "The Lamp of Skelby" there. => The Lamp of Skelby
+Don't come. =>
+Flights are late; it is 40 GB of Redis. => Redis
 門が開く。 =>
 PLEASE DO NOT FEED THE GOOSE ON THE QUAY =>
 """

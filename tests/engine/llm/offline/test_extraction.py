@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.llm.offline.extraction import MAX_LINKS_PER_SENTENCE, MAX_MENTIONS_PER_NAME, extract_by_rules
+from engine.llm.offline.names.selection import MAX_UNTYPED
 from engine.models import Excerpt, Link, Mention
 from engine.text.names import normalize_name
 
@@ -30,6 +31,13 @@ def test_a_crowded_sentence_and_a_frequent_name_are_bounded() -> None:
     assert (len(reading.mentions), len(reading.links)) == (8, MAX_LINKS_PER_SENTENCE)
     assert (reading.links[0].source, reading.links[0].target) == ("Alder", "Birch")
     assert len(often.mentions) == MAX_MENTIONS_PER_NAME
+
+
+def test_many_single_words_are_kept_in_a_conversation_and_few_in_prose() -> None:
+    words = [f"{start}{end}" for start in ("Ald", "Bir", "Ced", "Dog", "Elm") for end in ("unt", "osk", "urn", "ilt")]
+    text = " ".join(f"We saw {word} there." for word in words)
+    assert len(extract_by_rules(Excerpt(text)).mentions) == MAX_UNTYPED
+    assert len(extract_by_rules(Excerpt(text, "", is_conversation=True)).mentions) == len(words)
 
 
 @given(st.text(max_size=300), st.text(max_size=30))

@@ -28,10 +28,16 @@ async def test_without_sources_nothing_was_found_and_without_a_context_nothing_c
 
 def test_names_and_keys_depend_on_rules_embedder_text_and_section() -> None:
     one, other = OfflineModel(HashEmbedder(64)), OfflineModel(HashEmbedder(32))
-    parts = [("ab", "c"), ("a", "bc"), ("a", ""), ("", "a")]
-    assert one.name.startswith("embedded-2.")
+    parts = [
+        Excerpt("ab", "c"),
+        Excerpt("a", "bc"),
+        Excerpt("a"),
+        Excerpt("", "a"),
+        Excerpt("", "a", is_conversation=True),
+    ]
+    assert one.name.startswith("embedded-3.")
     assert one.name.endswith(HashEmbedder().name)
-    assert len({one.extraction_key(Excerpt(*part)) for part in parts}) == 4
+    assert len({one.extraction_key(part) for part in parts}) == len(parts)
     assert one.extraction_key(Excerpt("ab", "c")) == other.extraction_key(Excerpt("ab", "c"))
 
 

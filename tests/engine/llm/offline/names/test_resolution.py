@@ -25,6 +25,7 @@ def test_a_part_that_two_persons_share_stays_as_it_is() -> None:
 def test_a_cue_for_a_person_counts_in_all_sentences() -> None:
     assert resolve({"Vosk": CONCEPT}, {"Vosk": PERSON}) == [{"Vosk": PERSON}] * 2
     assert resolve({"Ebbe Vosk": CONCEPT}, {"Vosk": PERSON})[0] == {"Ebbe Vosk": PERSON}
+    assert resolve({"Vosk": CONCEPT}, {"Mrs. Vosk": PERSON})[0] == {"Vosk": PERSON}
 
 
 def test_a_lone_last_word_of_a_longer_name_is_a_noun() -> None:

@@ -13,6 +13,11 @@ It was written by Ebbe Vosk in Norway. => Ebbe Vosk person, Norway location
 Hannah Vosk moved to New York City. => Hannah Vosk person, New York City location
 See Arrend TK, Vosk E, and others. => Arrend TK person, Vosk E person
 Vosk's brother came. => Vosk person
+We saw Vosk's face. => Vosk person
+"Close it," said the Spectre. => Spectre person
+The Trust, said the Spectre, is in UTC. => Trust concept, Spectre concept, UTC concept
+See Arrend T, Vosk E. Tides of old. => Arrend T person, Vosk E person, Tides concept
+Hannah Vosk , Tolv Arrend and Ebbe Holm came. => Hannah Vosk person, Tolv Arrend person, Ebbe Holm person
 The 1988 Winter Olympics were cold. => 1988 Winter Olympics event
 In Lübeck, wir trafen Frau Arrend. => Lübeck location, Frau Arrend person
 """

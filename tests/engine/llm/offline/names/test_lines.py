@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.llm.offline.names.lines import join_wrapped_lines
+
+WRAPPED = """\
+The keeper of the old lamp house met Ebbe
+Vosk and the master of the Skelby Har-
+bour Trust, who came by the long way."""
+LIST = """\
+- The first of the long items is the lamp
+- The second of the long items is a rope
+- The third of the items is a hatch here"""
+LINES = "Lamp house\nRope walk of the Skelby Harbour Trust today\nHatch\nA last line that is nearly as long as that."
+
+
+def test_lines_that_a_width_has_cut_are_joined_and_their_hyphens_go() -> None:
+    assert "met Ebbe Vosk and the master of the Skelby Harbour Trust" in join_wrapped_lines(WRAPPED)
+
+
+@pytest.mark.parametrize(
+    ("end", "start", "joined"),
+    [("a SARS-", "CoV test", "SARS-CoV"), ("a well-", "known lamp", "well-known"), ("a mem-", "brane", "membrane")],
+)
+def test_a_hyphen_stays_before_a_capital_and_in_a_word_that_has_it_elsewhere(end: str, start: str, joined: str) -> None:
+    text = f"This well-known line is of the usual width {end}\n{start} ends it."
+    assert joined in join_wrapped_lines(text)
+
+
+@pytest.mark.parametrize("text", [LIST, LINES, "one line", "Bo-\nAda", "", "\n\n"])
+def test_lines_that_end_on_purpose_stay(text: str) -> None:
+    assert join_wrapped_lines(text) == text
+
+
+@given(st.text(alphabet=" \n-aB.", max_size=300))
+def test_nothing_but_blanks_and_hyphens_goes(text: str) -> None:
+    def strip(whole: str) -> str:
+        return whole.replace("-", "").replace("\n", "").replace(" ", "")
+
+    assert strip(join_wrapped_lines(text)) == strip(text)
