@@ -2,8 +2,9 @@
 
 The texts are those that an ingest of MuSiQue passages embeds: chunks, entities, relations. They are embedded by the
 embedder as the engine calls it, by onnxruntime alone with the exact graph (the fastest of several sizes of batches of
-texts of similar length, tokenized beforehand), and the same with the graph of integers. Seconds are of the processor,
-in alternating runs.
+texts of similar length, tokenized beforehand), and the same with the graph of integers; then by the multilingual
+embedder, and by its graph of 4-bit blocks, with which its vectors are compared for texts of several languages. Seconds
+are of the processor, in alternating runs.
 """
 
 from __future__ import annotations
@@ -21,12 +22,18 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import temporary_folder
 from benchmarks.replay_language import ReplayLanguage, StoredEmbedder, parse_reading
 from engine import Document, Engine, Passage
-from engine.llm.minilm.embedder import MiniLMEmbedder, MiniLMModel
+from engine.llm.e5.embedder import load_e5
+from engine.llm.e5.weights import find_weights
+from engine.llm.minilm.embedder import MiniLMEmbedder, MiniLMModel, load_minilm
+from engine.llm.minilm.local_embedder import LocalModel
+from engine.llm.minilm.weights import find_weights_dir
 from engine.usage import UsageMeter
+from scripts.minilm.e5_graphs import open_blocks
 
 BATCHES = ((16, 512), (64, 512), (64, 1024), (64, 2048))  # texts and padded word pieces in a run
 CALL = 512  # texts in a call of the engine
 RUNS = 2
+COMPARED_TEXTS, COMPARED_CHARACTERS = 25, 500  # of each language, and of each text
 
 
 async def collect_texts(data: Path, count: int, home: Path) -> list[str]:
@@ -88,12 +95,39 @@ async def measure(texts: Sequence[str]) -> None:
     embedder.close()
 
 
+def measure_multilingual(texts: Sequence[str], corpora: Sequence[Path]) -> None:
+    """Print texts per processor second of three models with one thread, and how close those of two graphs are."""
+    file = find_weights()
+    english, fast, blocks = load_minilm(find_weights_dir(), 1), load_e5(file, 1), open_blocks(file)
+    models: dict[str, LocalModel] = {"english": english, "multilingual": fast, "blocks of 4 bits": blocks}
+    for _ in range(RUNS + 1):
+        rates = [f"{name} {len(texts) / embed_alone(model, texts)[1]:.0f}" for name, model in models.items()]
+        print("texts per second of the processor:", ", ".join(rates), flush=True)
+    for corpus in corpora:
+        lines = corpus.read_text(encoding="utf-8").splitlines()[:COMPARED_TEXTS]
+        read = [json.loads(line)["text"][:COMPARED_CHARACTERS] for line in lines]
+        cosines = np.sum(embed_alone(fast, read)[0] * embed_alone(blocks, read)[0], axis=1)
+        print(f"{corpus.parent.name}: cosine mean {cosines.mean():.4f}, least {cosines.min():.4f}", flush=True)
+
+
+def embed_alone(model: LocalModel, texts: Sequence[str]) -> tuple[np.ndarray, float]:
+    """The vectors, and seconds of the processor."""
+    since = time.process_time()
+    rows = model.tokenize(texts)
+    vectors = np.zeros((len(texts), MiniLMEmbedder.dim), np.float32)
+    for batch in model.batch(rows):
+        vectors[batch] = model.run([rows[index] for index in batch])
+    return vectors, time.process_time() - since
+
+
 async def run(data: Path, passages: int, most: int) -> None:
     with temporary_folder() as folder:
         home = Path(folder)
         texts = await collect_texts(data / "musique_openie", passages, home)
         chosen = np.random.default_rng(0).permutation(len(texts))[:most]
-        await measure([texts[index] for index in chosen])
+        chosen_texts = [texts[index] for index in chosen]
+        await measure(chosen_texts)
+        measure_multilingual(chosen_texts, sorted((data / "languages").glob("*/corpus.jsonl")))
 
 
 def main() -> None:

@@ -1,16 +1,20 @@
-"""Build what the package carries of the built-in embedders: three ONNX graphs, and check vectors of one.
+"""Build what the package carries of the built-in embedders: four ONNX graphs, check vectors, and ranges of inputs.
 
 `python -m scripts.build_model` writes them.
 
-Needed only after a change to scripts/minilm or another version of the weights; it takes 10 seconds. The graph with
-integers depends a little on the processor that rounds its weights.
+Needed only after a change to scripts/minilm or another version of the weights; it takes 30 seconds. The graph of MiniLM
+with integers depends a little on the processor that rounds its weights.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from engine.llm.e5.embedder import GRAPH as BLOCK_GRAPH
+from bot.i18n import TRANSLATIONS
+from engine.llm.e5 import embedder as e5
+from engine.llm.e5.weights import find_weights
 from engine.llm.minilm.graphs import (
     CHECK_VECTORS,
     EXACT_GRAPH,
@@ -22,15 +26,34 @@ from engine.llm.minilm.graphs import (
 )
 from engine.llm.minilm.graphs import WORD_TABLE as WORDS
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
-from scripts.minilm.block_graph import BlockGraphBuilder, build_block_model
+from scripts.minilm.e5_graphs import (
+    BlockGraphBuilder,
+    ColumnGraphBuilder,
+    build_e5_model,
+    measure_ranges,
+    open_blocks,
+)
 from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
 from scripts.minilm.quantization import THREADS, build_fast_model
+from tests.support.catalogs import read_catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MEASURED_SENTENCES = 40  # of each language
+MIN_SENTENCE = 15  # characters
 
 
 def main() -> None:
     folder = find_weights_dir()
     check_weights(folder / WEIGHTS_FILE)
     weights = WeightsFile.open(folder / WEIGHTS_FILE)
+    write_minilm(weights, folder)
+    write_e5(weights, find_weights())
+
+
+def write_minilm(weights: WeightsFile, folder: Path) -> None:
     graphs = {EXACT_GRAPH: build_onnx_model(GraphBuilder(weights)), FAST_GRAPH: build_fast_model(weights)}
     words = share_array(weights.read(WORDS))
     exact, fast = (open_session(graph, folder, {WORDS: words}, THREADS) for graph in graphs.values())
@@ -41,7 +64,26 @@ def main() -> None:
         path.write_bytes(graph)
         print(f"{path}: {len(graph):,} bytes")
     np.save(CHECK_VECTORS, vectors)
-    BLOCK_GRAPH.write_bytes(build_block_model(BlockGraphBuilder(weights)))
+
+
+def write_e5(weights: WeightsFile, file: Path) -> None:
+    e5.BLOCK_GRAPH.write_bytes(build_e5_model(BlockGraphBuilder(weights)))
+    e5.INTEGER_GRAPH.write_bytes(build_e5_model(ColumnGraphBuilder(weights)))
+    np.save(e5.CHECK_VECTORS, open_blocks(file).compute_check_vectors())
+    measured = build_e5_model(builder := BlockGraphBuilder(weights), with_linear_inputs=True)
+    model = open_blocks(file, measured)
+    np.save(e5.RANGES, measure_ranges(model, builder, list(list_sentences())))
+
+
+def list_sentences() -> Iterator[str]:
+    """Sentences of the bot in its languages, as questions and as stored texts in turn."""
+    chance = np.random.default_rng(0)
+    for language in TRANSLATIONS:
+        messages = [(str(message.id), str(message.string)) for message in read_catalog(language) if message.id]
+        for place, chosen in enumerate(chance.permutation(len(messages))[:MEASURED_SENTENCES]):
+            for sentence in messages[chosen]:
+                if len(sentence) >= MIN_SENTENCE:
+                    yield (e5.PASSAGE_PREFIX if place % 2 else e5.QUERY_PREFIX) + sentence
 
 
 if __name__ == "__main__":

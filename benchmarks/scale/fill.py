@@ -13,7 +13,7 @@ import json
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ import psycopg
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import disk_mib
 from benchmarks.scale.corpus import Corpus, LineLanguage
-from benchmarks.scale.key_facts import KeyFactsBuilder
+from benchmarks.scale.key_facts import SELECT_LINKS, SELECT_MENTIONS, read_facts
 from engine import Document, Engine, EngineOptions
 from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
@@ -67,7 +67,7 @@ GENERATION = 1
 
 
 class BulkWriter:
-    """Writes documents and their facts into an empty ledger."""
+    """Writes documents and their facts into an empty ledger; only the keys of names and pairs stay in memory."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -75,18 +75,15 @@ class BulkWriter:
         self._spaces: dict[str, int] = {}
         self._languages = set[str]()
         self._rows: dict[str, list[tuple[object, ...]]] = {}
-        self.names: dict[tuple[int, str], KeyFactsBuilder] = {}
-        self.pairs: dict[tuple[int, int], KeyFactsBuilder] = {}
-        self.chunks: list[tuple[int, int, int, str]] = []  # id, space, room, text
-        self.entities: list[Profile] = []
-        self.relations: list[Profile] = []
+        self._names: dict[tuple[int, str], int] = {}
+        self._pairs: dict[tuple[int, int], int] = {}
 
     def write(self, documents: Iterable[Document]) -> None:
         """Write all rows but those of vectors and graph."""
         for number, document in enumerate(documents, 1):
             self._write_document(number, document)
-        self._write_profiles()
         self._flush()
+        self._write_profiles()
         self._db.execute("DELETE FROM uncompared_entity")  # as after a while without new names
         for language in self._languages:
             self._db.execute("INSERT OR IGNORE INTO stem_language VALUES (?)", (language,))
@@ -114,23 +111,18 @@ class BulkWriter:
         )
         [piece] = chunk.pieces
         self._insert("chunk_passage", (number, 0, number, piece.start, piece.stop))
-        self.chunks.append((number, space, space, chunk.text))
         self._write_facts(number, space, chunk)
 
     def _write_facts(self, number: int, space: int, chunk: Chunk) -> None:
         cleaned = clean_extraction(self._language._extract(Excerpt(chunk.text, "")))
         for place, (canonical, mention) in enumerate(cleaned.mentions):
-            name = self._intern_name(space, canonical)
-            digest = description_hash(mention.description)
-            name.add(number, mention.name, mention.type, Fragment(0, digest, mention.description))
-            row = (number, place, name.id, 0, digest, mention.name, mention.type, mention.description)
+            name, digest = self._intern_name(space, canonical), description_hash(mention.description)
+            row = (number, place, name, 0, digest, mention.name, mention.type, mention.description)
             self._insert("mention", row)
         for place, (a, b, link) in enumerate(cleaned.links):
-            first, second = sorted((self.names[space, a].id, self.names[space, b].id))
-            pair = self._intern_pair(space, first, second)
-            digest = description_hash(link.description)
-            pair.add(number, link.keywords, "stated", Fragment(0, digest, link.description))
-            self._insert("link", (number, place, pair.id, 0, digest, link.keywords, link.description))
+            first, second = sorted((self._names[space, a], self._names[space, b]))
+            pair, digest = self._intern_pair(space, first, second), description_hash(link.description)
+            self._insert("link", (number, place, pair, 0, digest, link.keywords, link.description))
 
     def _intern_space(self, name: str) -> int:
         if name not in self._spaces:
@@ -139,18 +131,18 @@ class BulkWriter:
             self._insert("room", (self._spaces[name], name, None))
         return self._spaces[name]
 
-    def _intern_name(self, space: int, canonical: str) -> KeyFactsBuilder:
-        found = self.names.get((space, canonical))
+    def _intern_name(self, space: int, canonical: str) -> int:
+        found = self._names.get((space, canonical))
         if found is None:
-            found = self.names[space, canonical] = KeyFactsBuilder(len(self.names) + 1, space)
-            self._insert("name", (found.id, space, canonical, found.id, spelling_key(canonical)))
+            found = self._names[space, canonical] = len(self._names) + 1
+            self._insert("name", (found, space, canonical, found, spelling_key(canonical)))
         return found
 
-    def _intern_pair(self, space: int, first: int, second: int) -> KeyFactsBuilder:
-        found = self.pairs.get((first, second))
+    def _intern_pair(self, space: int, first: int, second: int) -> int:
+        found = self._pairs.get((first, second))
         if found is None:
-            found = self.pairs[first, second] = KeyFactsBuilder(len(self.pairs) + 1, space, (first, second))
-            self._insert("pair", (found.id, space, first, second, found.id))
+            found = self._pairs[first, second] = len(self._pairs) + 1
+            self._insert("pair", (found, space, first, second, found))
         return found
 
     def _insert(self, table: str, *parts: Sequence[object]) -> None:
@@ -167,32 +159,26 @@ class BulkWriter:
                 rows.clear()
 
     def _write_profiles(self) -> None:
-        """Entities first: the rows of relations count their degrees."""
+        """Merge the facts that are stored; entities first: the rows of relations count their degrees."""
         identity = embedder_identity(HashingEmbedder())
-        self.entities = [self._build_entity(name) for name in self.names.values()]
-        for row in self.entities:
+        for facts in read_facts(self._db, SELECT_MENTIONS):
+            merged = merge_entity(facts.counts)
+            row = Profile(
+                facts.id, facts.space, merged.name, self._join(merged.fragments), merged.mentions, merged.type
+            )
             digest = text_hash(identity, entity_text(row))
             texts = (row.label, row.type, row.description)
             self._insert("entity", (row.id, row.space, *texts, row.count, 0, 1, digest, None))
-        self.relations = [self._build_relation(pair) for pair in self.pairs.values()]
-        surfaces = self.labels()
-        for row in self.relations:
-            digest = text_hash(identity, relation_text(row, surfaces))
+        self._flush()
+        labels = dict[int, str](self._db.execute("SELECT id, name FROM entity"))
+        for facts in read_facts(self._db, SELECT_LINKS):
+            related = merge_relation(facts.counts)
+            text = self._join(related.fragments)
+            row = Profile(facts.id, facts.space, related.keywords, text, related.weight, ends=facts.ends)
+            digest = text_hash(identity, relation_text(row, labels))
             place = (row.id, row.space, *row.ends)
             self._insert("relation", place, (row.label, row.description, row.count, 1, digest, None))
-
-    def labels(self) -> dict[int, str]:
-        """The names of entities as written, by id."""
-        return {row.id: row.label for row in self.entities}
-
-    def _build_entity(self, key: KeyFactsBuilder) -> Profile:
-        merged = merge_entity(key.counts)
-        return Profile(key.id, key.space, merged.name, self._join(merged.fragments), merged.mentions, merged.type)
-
-    def _build_relation(self, key: KeyFactsBuilder) -> Profile:
-        merged = merge_relation(key.counts)
-        text = self._join(merged.fragments)
-        return Profile(key.id, key.space, merged.keywords, text, merged.weight, ends=(key.ends[0], key.ends[1]))
+        self._flush()
 
     def _join(self, fragments: Sequence[Fragment]) -> str:
         alone = len(fragments) == 1  # most are; counting their tokens would take half of the time
@@ -200,17 +186,21 @@ class BulkWriter:
 
 
 async def write_vectors(
-    home: DataDir, writer: BulkWriter, open_store: Callable[[], Coroutine[None, None, VectorStore]]
+    home: DataDir, db: sqlite3.Connection, open_store: Callable[[], Coroutine[None, None, VectorStore]]
 ) -> None:
     """Embed chunks, entities and relations, and build the indexes; vectors of chunks are also in the ledger's cache.
 
     Each batch is written by a store of its own, which is closed before it has enough rows to begin an index.
     """
-    surfaces = writer.labels()
     rows: dict[VectorTable, Iterable[tuple[VectorRow, str]]] = {
-        "chunks": ((VectorRow(id_, space, room, 0), text) for id_, space, room, text in writer.chunks),
-        "entities": ((VectorRow(row.id, row.space, 0, 0), entity_text(row)) for row in writer.entities),
-        "relations": ((VectorRow(row.id, row.space, 0, 0), relation_text(row, surfaces)) for row in writer.relations),
+        "chunks": (
+            (VectorRow(id_, space, room, 0), text)
+            for id_, space, room, text in db.execute("SELECT id, space, room, text FROM chunk ORDER BY id")
+        ),
+        "entities": ((VectorRow(row.id, row.space, 0, 0), entity_text(row)) for row in _read_entities(db)),
+        "relations": (
+            (VectorRow(row.id, row.space, 0, 0), relation_text(row, labels)) for row, labels in _read_relations(db)
+        ),
     }
     embedder = HashingEmbedder()
     for table, found in rows.items():
@@ -224,6 +214,22 @@ async def write_vectors(
     store = await open_store()
     await store.compact()
     await store.close()
+
+
+def _read_entities(db: sqlite3.Connection) -> Iterator[Profile]:
+    rows = db.execute("SELECT id, space, name, description, mention_count, type FROM entity ORDER BY id")
+    return (Profile(*row) for row in rows)
+
+
+def _read_relations(db: sqlite3.Connection) -> Iterator[tuple[Profile, dict[int, str]]]:
+    """The profiles of pairs, each with the names of its ends by id."""
+    rows = db.execute(
+        "SELECT relation.id, relation.space, keywords, relation.description, weight, a, first.name, b, second.name"
+        " FROM relation JOIN entity AS first ON first.id = a JOIN entity AS second ON second.id = b"
+        " ORDER BY relation.id"
+    )
+    for id_, space, keywords, text, weight, a, first, b, second in rows:
+        yield Profile(id_, space, keywords, text, weight, ends=(a, b)), {a: first, b: second}
 
 
 def _cache_vectors(ledger: Path, texts: Sequence[str], vectors: np.ndarray) -> None:
@@ -244,15 +250,15 @@ def _batched(rows: Iterable[tuple[VectorRow, str]]) -> Iterable[list[tuple[Vecto
         yield batch
 
 
-async def write_graph(home: DataDir, writer: BulkWriter) -> None:
+async def write_graph(home: DataDir, db: sqlite3.Connection) -> None:
     graph = await KuzuGraph.open(home.graph_path("kuzu"))
-    nodes = [GraphNode(row.id, row.space) for row in writer.entities]
-    edges = [GraphEdge(row.id, *row.ends, row.count) for row in writer.relations]
+    nodes = (GraphNode(*row) for row in db.execute("SELECT id, space FROM entity ORDER BY id"))
+    edges = (GraphEdge(*row) for row in db.execute("SELECT id, a, b, weight FROM relation ORDER BY id"))
     await graph.replace_all(nodes, edges)
     await graph.close()
 
 
-async def fill_postgres(home: DataDir, writer: BulkWriter, database: str) -> None:
+async def fill_postgres(home: DataDir, db: sqlite3.Connection, database: str) -> None:
     """Write vectors into the database, copy the ledger, and gather the statistics that the server gathers in time."""
     options = replace(EngineOptions(), database=database)
     async with Engine.open(home.path, language=LineLanguage(), embedder=HashingEmbedder(), options=options):
@@ -260,7 +266,7 @@ async def fill_postgres(home: DataDir, writer: BulkWriter, database: str) -> Non
     async with open_pool(database, "vectors", VECTORS_SCHEMA) as pool:
         await write_vectors(
             home,
-            writer,
+            db,
             partial(PostgresVectors.open, pool, HashingEmbedder().dim, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK),
         )
     await fill_database(options, home.ledger_path, SYSTEM_CLOCK, replace=True, also=_keep_vectors)
@@ -278,26 +284,27 @@ async def fill(home: Path, corpus: Corpus, database: str = "") -> dict[str, floa
     async with Engine.open(home, language=LineLanguage(), embedder=HashingEmbedder()):
         pass  # creates the stores and their settings
     folder = DataDir(home)
-    with closing(sqlite3.connect(folder.ledger_path)) as db:
+    with closing(sqlite3.connect(folder.ledger_path, check_same_thread=False)) as db:
         db.executescript("PRAGMA cache_size = -1000000; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY")
         register_search_text(db)
-        writer = BulkWriter(db)
+        db.execute("PRAGMA journal_mode = OFF")  # a log would hold each page as often as it is written
         with db:
-            writer.write(map(corpus.build_document, range(corpus.documents)))
-        [[largest_degree]] = db.execute("SELECT MAX(degree) FROM entity")
-    if database:
-        await fill_postgres(folder, writer, database)
-    else:
-        await write_vectors(
-            folder,
-            writer,
-            partial(LanceVectors.open, folder.vectors_path, HashingEmbedder().dim, Supervisor(SYSTEM_CLOCK)),
-        )
-        await write_graph(folder, writer)
+            BulkWriter(db).write(map(corpus.build_document, range(corpus.documents)))
+        db.execute("PRAGMA journal_mode = WAL")
+        [[entities, largest_degree]] = db.execute("SELECT COUNT(*), MAX(degree) FROM entity")
+        [[relations]] = db.execute("SELECT COUNT(*) FROM relation")
+        if database:
+            await fill_postgres(folder, db, database)
+        else:
+            open_store = partial(
+                LanceVectors.open, folder.vectors_path, HashingEmbedder().dim, Supervisor(SYSTEM_CLOCK)
+            )
+            await write_vectors(folder, db, open_store)
+            await write_graph(folder, db)
     return {
         "chunks": corpus.documents,
-        "entities": len(writer.names),
-        "relations": len(writer.pairs),
+        "entities": entities,
+        "relations": relations,
         "largest degree": largest_degree,
         "seconds": round(time.perf_counter() - began, 1),
         "processor seconds": round(time.process_time() - processor, 1),

@@ -108,8 +108,9 @@ class SharedAudiences:
             task.add_done_callback(self._saving.discard)
 
     async def wait_until_saved(self) -> None:
-        """Wait until the suspensions so far hold for all processes."""
-        await asyncio.gather(*self._saving)
+        """Wait until the suspensions so far hold for all processes; they are stored even if the wait is cancelled."""
+        if self._saving:
+            await asyncio.wait(self._saving)
 
     async def begin_comparison(self, at: float) -> Comparison:
         """Begin to compare audiences with the platform, at this time (seconds of a monotonic clock)."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-WEIGHT_LEVELS = 127  # the largest integer of a weight
+from engine.llm.e5.tensors import WEIGHT_LEVELS
+
 DAMPING = 0.01  # share of the mean squared input that is added to each, so that the matrix can be inverted
 BLOCK = 128  # rows whose errors are passed on together
 
@@ -30,12 +31,6 @@ def round_weights(matrix: np.ndarray, scales: np.ndarray, inputs: np.ndarray) ->
             rest[row + 1 : stop] -= np.outer(spread[row, row + 1 : stop], error)
         rest[stop:] -= spread[start:stop, stop:].T @ errors
     return rounded
-
-
-def column_scales(matrix: np.ndarray) -> np.ndarray:
-    """The scale of each output, float32: its largest weight becomes the largest integer."""
-    scales: np.ndarray = (np.abs(matrix).max(axis=0) / WEIGHT_LEVELS).astype(np.float32)
-    return scales
 
 
 def error_propagation(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from engine.errors import EngineError
+from engine.llm.e5.embedder import BLOCK_GRAPH, INTEGER_GRAPH
 from engine.llm.minilm import embedder, weights
 from engine.llm.minilm.graphs import (
     EXACT_GRAPH,
@@ -24,6 +25,7 @@ from engine.llm.minilm.graphs import (
     share_array,
 )
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
+from scripts.minilm.e5_graphs import BlockGraphBuilder, ColumnGraphBuilder, build_e5_model
 from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
 from scripts.minilm.quantization import THREADS, build_fast_model
 
@@ -36,6 +38,12 @@ def installed() -> WeightsFile:
 def test_the_exact_graph_is_the_one_that_is_built_and_has_no_weights_of_its_own(installed: WeightsFile) -> None:
     assert EXACT_GRAPH.read_bytes() == build_onnx_model(GraphBuilder(installed))
     assert EXACT_GRAPH.stat().st_size < 50_000
+
+
+def test_the_graphs_of_the_multilingual_embedder_are_those_that_are_built(installed: WeightsFile) -> None:
+    assert BLOCK_GRAPH.read_bytes() == build_e5_model(BlockGraphBuilder(installed))
+    assert INTEGER_GRAPH.read_bytes() == build_e5_model(ColumnGraphBuilder(installed))
+    assert INTEGER_GRAPH.stat().st_size < 100_000
 
 
 def test_the_graphs_refer_to_every_tensor_where_the_file_has_it(installed: WeightsFile) -> None:

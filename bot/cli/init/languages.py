@@ -28,7 +28,7 @@ def ask_languages(talk: Conversation) -> None:
     if proposed and not found:
         talk.chosen[SETTING] = found = proposed
     if needs_multilingual(split_languages(found)):
-        talk.say("  The multilingual embedder is used. A text takes it several times as long as the English one.")
+        talk.say("  The multilingual embedder is used. A text takes it twice as long as the English one.")
 
 
 def propose_languages(locale: str) -> str:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import structlog
 
+from engine.llm.e5.tensors import HIDDEN_SIZE, list_block_weights, list_integer_weights
 from engine.llm.e5.weights import ZERO, BlockWeights, check_weights, find_weights, split_blocks
-from engine.llm.minilm.graphs import open_session, share_array
+from engine.llm.minilm.graphs import MIN_MEAN_COSINE, mean_cosine, open_session, share_array
 from engine.llm.minilm.local_embedder import LocalEmbedder, batch_by_length, pad_rows
 
 if TYPE_CHECKING:
@@ -24,19 +26,22 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 
+log = structlog.get_logger(__name__)
+
 QUERY_PREFIX, PASSAGE_PREFIX = "query: ", "passage: "
-GRAPH = Path(__file__).with_name("graph.onnx")
-LAYERS, HIDDEN_SIZE, INNER_SIZE, POSITIONS = 12, 384, 1536, 512
-TABLE = "embeddings.positions"  # the vectors of the positions, with that of the only segment
-PIECE_TABLE = "emb.word"
-# The linear layers of a layer, by their names in the graph; their parts, by those in the file; and their inputs.
-LINEAR = (
-    ("attention.self.query", ("q", "k", "v"), HIDDEN_SIZE),
-    ("attention.output.dense", ("ao",), HIDDEN_SIZE),
-    ("intermediate.dense", ("fi",), HIDDEN_SIZE),
-    ("output.dense", ("fo",), INNER_SIZE),
+BLOCK_GRAPH, INTEGER_GRAPH, RANGES, CHECK_VECTORS = (
+    Path(__file__).with_name(name) for name in ("blocks.onnx", "integers.onnx", "ranges.npy", "check_vectors.npy")
 )
-NORMS = (("attention.output.LayerNorm", "aln"), ("output.LayerNorm", "oln"))
+# By whose vectors the graph of 8-bit integers is checked.
+CHECK_TEXTS = (
+    "query: When does the ferry leave?",
+    "passage: The roof of the town hall is renewed in May, and the hall is closed until then.",
+    "passage: Der Schlüssel zum Lager liegt bei Ida; wer ihn braucht, trägt sich in die Liste ein.",
+    "passage: La bomba del pozo se revisa cada martes a las ocho.",
+    "query: 次の会議はいつですか。",
+    "passage: Насос стоит в подвале, его номер 4711.",
+)
+PIECE_TABLE = "emb.word"
 FIRST_MARKER, LAST_MARKER, UNKNOWN_PIECE = 0, 2, 3
 SPECIAL_PIECES = 4  # the first ids; none of them stands for a part of a text
 MAX_WORD_PIECES = 512  # that the model accepts, its two markers included; the rest is cut off
@@ -67,10 +72,14 @@ class E5Model:
     def run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """One vector per row of word pieces; shorter rows are padded."""
         ids, mask = pad_rows(rows)
-        vectors: np.ndarray = self.session.run(["vectors"], {"pieces": self._look_up(ids), "mask": mask})[0]
+        vectors: np.ndarray = self.session.run(["vectors"], {"pieces": self.look_up(ids), "mask": mask})[0]
         return vectors
 
-    def _look_up(self, ids: np.ndarray) -> np.ndarray:
+    def compute_check_vectors(self) -> np.ndarray:
+        """The vectors of the compared texts, one run each."""
+        return np.concatenate([self.run([row]) for row in self.tokenize(CHECK_TEXTS)])
+
+    def look_up(self, ids: np.ndarray) -> np.ndarray:
         """The vectors of word pieces, float32 of shape (batch, length, 384)."""
         scales, integers = split_blocks(self.pieces[ids])
         numbers = (integers.astype(np.float32) - ZERO) * scales[..., None].astype(np.float32)
@@ -80,8 +89,8 @@ class E5Model:
 class E5Embedder(LocalEmbedder[E5Model]):
     """Multilingual embedder, implements `QueryEmbedder`: 384 dimensions; loaded on first use.
 
-    Weights have 4 bits, and the numbers that they are multiplied with are rounded to 8: vectors have a cosine of 0.9999
-    with those of the same weights in floating point. `max_tokens` counts o200k_base tokens; the model takes 512 word
+    Most processors multiply 8-bit integers: vectors have a cosine of 0.9996 with those of the same weights in floating
+    point. `max_tokens` counts o200k_base tokens; the model takes 512 word
     pieces. It is no more than that of MiniLM, so that passages of chats are told apart.
     """
 
@@ -95,10 +104,7 @@ class E5Embedder(LocalEmbedder[E5Model]):
     def open_model(self) -> E5Model:
         file = self.find_weights()
         check_weights(file)
-        weights = BlockWeights.open(file)
-        tokenizer = WordPieceTokenizer(weights.pieces, weights.scores, weights.characters)
-        session, values = open_graph(weights, file.parent, self.threads)
-        return E5Model(tokenizer, session, values, weights.map_blocks(PIECE_TABLE, HIDDEN_SIZE))
+        return load_e5(file, self.threads)
 
     async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         return await super().embed([PASSAGE_PREFIX + text for text in texts], meter)
@@ -108,43 +114,21 @@ class E5Embedder(LocalEmbedder[E5Model]):
         return await super().embed([QUERY_PREFIX + text for text in texts], meter)
 
 
-def open_graph(weights: BlockWeights, folder: Path, threads: int) -> tuple[Any, Mapping[str, Any]]:
-    """An onnxruntime session on the CPU, and the values that must live as long as it.
+def load_e5(file: Path, threads: int) -> E5Model:
+    """The model with the weights of a file; the graph of 8-bit integers if this processor computes it precisely."""
+    weights = BlockWeights.open(file)
+    tokenizer = WordPieceTokenizer(weights.pieces, weights.scores, weights.characters)
+    pieces = weights.map_blocks(PIECE_TABLE, HIDDEN_SIZE)
 
-    `folder`: of the file that the graph names, though it reads nothing of it.
-    """
-    values = {name: share_array(array) for name, array in list_weights(weights)}
-    return open_session(GRAPH.read_bytes(), folder, values, threads), values
+    def open_graph(graph: Path, tensors: Iterator[tuple[str, np.ndarray]]) -> E5Model:
+        values = {name: share_array(array) for name, array in tensors}
+        return E5Model(tokenizer, open_session(graph.read_bytes(), file.parent, values, threads), values, pieces)
 
-
-def list_weights(weights: BlockWeights) -> Iterator[tuple[str, np.ndarray]]:
-    """The weights of the graph by name."""
-    segment = weights.read_numbers("emb.type")[:HIDDEN_SIZE]
-    yield TABLE, weights.read_numbers("emb.pos").reshape(POSITIONS, HIDDEN_SIZE) + segment
-    yield from _list_norm(weights, "embeddings.LayerNorm", "emb.ln")
-    for layer in range(LAYERS):
-        for name, short in NORMS:
-            yield from _list_norm(weights, f"encoder.layer.{layer}.{name}", f"l{layer}.{short}")
-        for name, parts, columns in LINEAR:
-            shorts = [f"l{layer}.{part}" for part in parts]
-            yield from _list_linear(weights, f"encoder.layer.{layer}.{name}", shorts, columns)
-
-
-def _list_norm(weights: BlockWeights, name: str, short: str) -> Iterator[tuple[str, np.ndarray]]:
-    yield f"{name}.weight", weights.read_numbers(f"{short}.w")
-    yield f"{name}.bias", weights.read_numbers(f"{short}.b")
-
-
-def _list_linear(
-    weights: BlockWeights, name: str, parts: Sequence[str], columns: int
-) -> Iterator[tuple[str, np.ndarray]]:
-    """The parts side by side; onnxruntime wants neighbors of a block in one byte."""
-    blocks = [weights.read_blocks(f"{part}.w", columns) for part in parts]
-    integers = np.concatenate([each for _, each in blocks])
-    scales = np.concatenate([each for each, _ in blocks])
-    yield f"{name}.integers", integers[..., 0::2] | integers[..., 1::2] << 4
-    yield f"{name}.scales", scales.astype(np.float32).reshape(-1)
-    yield f"{name}.bias", np.concatenate([weights.read_numbers(f"{part}.b") for part in parts])
+    fast = open_graph(INTEGER_GRAPH, list_integer_weights(weights, np.load(RANGES)))
+    if mean_cosine(np.load(CHECK_VECTORS), fast.compute_check_vectors()) >= MIN_MEAN_COSINE:
+        return fast
+    log.info("embedder.integers_not_used")
+    return open_graph(BLOCK_GRAPH, list_block_weights(weights))
 
 
 class WordPieceTokenizer:

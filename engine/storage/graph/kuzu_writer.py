@@ -14,6 +14,7 @@ checkpoint, during which nothing may read.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import CorruptProjection
@@ -54,6 +55,8 @@ SELECT_MAX_NODE = "MATCH (n:Entity) RETURN max(n.id)"
 SELECT_MAX_EDGE = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN max(r.id)"
 
 BULK_THRESHOLD = 200
+# What a COPY takes of the buffer pool for an edge, with room to spare: 300,000 edges do not fit into 32 MiB.
+COPIED_ROW_BYTES, MIN_COPIED_ROWS = 400, 10_000
 RowValues = dict[str, Any]
 
 
@@ -143,8 +146,13 @@ def build_database(
     try:
         for statement in SCHEMA:
             session.run(statement)
-        session.copy_rows("Entity", [(node.id, node.space) for node in nodes])
-        session.copy_edges((source, target, edge.id, float(edge.weight)) for source, target, edge in ends)
+        most = max(MIN_COPIED_ROWS, buffer_pool // COPIED_ROW_BYTES)
+        rows = iter((node.id, node.space) for node in nodes)
+        while batch := list(islice(rows, most)):
+            session.copy_rows("Entity", batch)
+        copied = iter((source, target, edge.id, float(edge.weight)) for source, target, edge in ends)
+        while edge_batch := list(islice(copied, most)):
+            session.copy_edges(edge_batch)
         session.run("CHECKPOINT")
     finally:
         session.close()

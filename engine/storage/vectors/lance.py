@@ -7,10 +7,11 @@ import importlib
 import os
 import sys
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -20,9 +21,9 @@ from engine.options import VECTOR_CACHE_BYTES
 from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
-from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
 from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, TableMaintenance
 from engine.storage.vectors.lance_table import LanceTable, build_schema
+from engine.storage.vectors.table_shares import TABLES, TableShares
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.scheduling.supervisor import Supervisor
+    from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
 
 
 log = structlog.get_logger(__name__)
 
-TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 INDEX_CACHE = 96 << 20
 METADATA_CACHE = 16 << 20
 READ_AHEAD = 64 << 20
@@ -56,7 +57,7 @@ class LanceVectors:
 
     def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor, cache_bytes: int) -> None:
         self._path = path
-        self._cache_bytes = cache_bytes
+        self._shares = TableShares(cache_bytes, dim)
         self._loading = asyncio.Lock()
         self._supervisor = supervisor
         self._connection = connection
@@ -73,8 +74,8 @@ class LanceVectors:
     ) -> LanceVectors:
         """Open or create the vectors in the folder `path`; `dim` dimensions each.
 
-        A table whose rows fit into `cache_bytes`, rounded if need be, is searched in memory; of a larger one a file
-        holds the other rows.
+        A table whose rows fit into its share of memory, `cache_bytes` in the mean, rounded if need be, is searched
+        there; of a larger one a file holds the other rows.
         Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
         with translate_library_errors(path):
@@ -192,9 +193,14 @@ class LanceVectors:
         else:
             table = await self._connection.create_table(name, schema=build_schema(self._dim))
         folder = self._path / f"{name}.lance"
-        opened = self._tables.get(name) or LanceTable(folder, self._dim, self._cache_bytes, self._loading)
+        find_share = partial(self._find_share, name)
+        opened = self._tables.get(name) or LanceTable(folder, self._dim, find_share, self._loading)
         await opened.attach(table)
         self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
+
+    async def _find_share(self, name: VectorTable) -> int:
+        """The memory for a table whose rows are loaded now."""
+        return self._shares.give(name, {each: await table.count_rows() for each, table in self._tables.items()})
 
     def _get_table(self, name: VectorTable) -> LanceTable:
         if name not in self._tables:

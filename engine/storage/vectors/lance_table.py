@@ -46,13 +46,14 @@ LOADED_BATCH_ROWS = 2_048  # copied into memory without a pause: 2 ms
 class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
-    Its rows are also kept in `cache_bytes` of memory, rounded if need be, and in a file without a name as far as they
-    take more; they are searched there. `loading` lets tables be loaded in turn, since each load takes memory.
+    Its rows are also kept in memory, rounded if need be, and in a file without a name as far as they take more; they
+    are searched there. `find_share`: the bytes of memory. `loading` lets tables be loaded in turn, since each load
+    takes memory.
     """
 
     table: Any
 
-    def __init__(self, folder: Path, dim: int, cache_bytes: int, loading: asyncio.Lock) -> None:
+    def __init__(self, folder: Path, dim: int, find_share: Callable[[], Awaitable[int]], loading: asyncio.Lock) -> None:
         self.folder = folder
         self.write_lock = asyncio.Lock()
         self.is_indexed = False
@@ -61,7 +62,7 @@ class LanceTable:
         self._dim = dim
         self._max_id: int | None = None  # None: not known yet
         self._has_parts = False
-        self._cache_bytes = cache_bytes
+        self._find_share = find_share
         self._loading = loading
         self._losses = 0  # of files of copies
         self._cache = MemoryCopy(self._load_rows)
@@ -231,7 +232,7 @@ class LanceTable:
             raise
 
     async def _copy_rows(self) -> RowArrays:
-        rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes, self.folder.parent)
+        rows = reserve_rows(self._dim, await self.count_rows(), await self._find_share(), self.folder.parent)
         async with self.hold_files():
             groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
             query = self.table.query().select([*KEY_COLUMNS, "vector"])

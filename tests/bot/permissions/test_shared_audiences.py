@@ -222,3 +222,26 @@ async def test_a_suspension_that_could_not_be_saved_is_saved_before_a_comparison
     await asyncio.sleep(0.05)
     await one.resolver.shared.begin_comparison(0.0)
     assert await other.gap() == "checking"
+
+
+async def test_a_suspension_is_saved_although_whoever_waits_for_it_gives_up(
+    pair: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    table, is_back = one.store.shared_visibility, asyncio.Event()
+    assert table is not None
+    suspend = table.suspend
+
+    async def wait_for_database(location: Location) -> None:
+        await is_back.wait()
+        await suspend(location)
+
+    monkeypatch.setattr(table, "suspend", wait_for_database)
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    waiting = asyncio.ensure_future(one.resolver.shared.wait_until_saved())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    is_back.set()
+    await one.resolver.shared.wait_until_saved()
+    assert await other.gap() == "checking"

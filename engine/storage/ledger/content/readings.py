@@ -97,7 +97,7 @@ class Readings(Topic[Place_co]):
         if not (number := self._count_rows()) or self._is_everything(scope_ids):
             return number
         [[number]] = self.db.execute_fetchall(
-            "SELECT COUNT(*) FROM outdated_extraction o JOIN chunk c ON c.id = o.chunk"
+            "SELECT COUNT(*) FROM outdated_extraction o @then JOIN chunk c ON c.id = o.chunk"
             f" WHERE c.extraction IS NOT NULL AND {row_clause(scope_ids, 'c')}"
         )
         return int(number)
@@ -120,7 +120,7 @@ class Readings(Topic[Place_co]):
         """All chunks that another choice of extraction read."""
         rows = self.db.execute_fetchall(
             "SELECT d.kind = 'conversation', COUNT(*), SUM(c.tokens) FROM outdated_extraction o"
-            " JOIN chunk c ON c.id = o.chunk JOIN document d ON d.id = c.document"
+            " @then JOIN chunk c ON c.id = o.chunk @then JOIN document d ON d.id = c.document"
             " WHERE c.extraction IS NOT NULL GROUP BY 1"
         )
         rows = list(map(tuple, rows))
@@ -137,8 +137,8 @@ class Readings(Topic[Place_co]):
     def take(self, limit: int, paused: PausedTexts = NOTHING_PAUSED) -> int:
         """Let the next queued chunks wait for extraction; returns their number. Search finds them meanwhile."""
         rows = self.db.execute_fetchall(
-            "SELECT c.id, c.document FROM outdated_extraction o JOIN chunk c ON c.id = o.chunk"
-            f" JOIN document d ON d.id = c.document WHERE {QUEUED} AND {UNPAUSED} ORDER BY c.id LIMIT ?",
+            "SELECT c.id, c.document FROM outdated_extraction o @then JOIN chunk c ON c.id = o.chunk"
+            f" @then JOIN document d ON d.id = c.document WHERE {QUEUED} AND {UNPAUSED} ORDER BY o.chunk LIMIT ?",
             (*paused_parameters(paused), limit),
         )
         chunks, documents = [row[0] for row in rows], {row[1] for row in rows}

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psycopg import sql
 
+from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.psycopg_calls import fetch_rows
 from engine.storage.vectors.pgvector_copy.change_log import Moment, find_present, find_unseen
 from engine.storage.vectors.pgvector_tables import MAX_PAGE_DIM, TABLES, list_leaves, table_name
 from engine.storage.vectors.row_arrays import reserve_rows
+from engine.storage.vectors.table_shares import TableShares
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -46,7 +48,7 @@ Block = tuple[dict[str, np.ndarray], np.ndarray]  # the columns of the keys, and
 
 
 class VectorCopies:
-    """The tables that fit into `max_bytes` each, rounded if need be.
+    """The tables that fit into their shares of memory, `max_bytes` in the mean, rounded if need be.
 
     Every read first asks the database what changed since the last one, in one statement, and reads changed rows again:
     it finds exactly what was committed when it began, whatever happened to notifications. `connect`: a connection of
@@ -59,6 +61,7 @@ class VectorCopies:
         self._connect = connect
         self._dim = dim
         self._max_bytes = max_bytes
+        self._shares = TableShares(max_bytes, dim)
         self._copies: dict[VectorTable, MemoryCopy[RowArrays]] = {
             table: MemoryCopy(partial(self._load, table)) for table in TABLES
         }
@@ -96,7 +99,12 @@ class VectorCopies:
         async with self._connect() as connection:
             async with self._lock:
                 self._seen = self._seen or await find_present(connection)
-            return await load_table(connection, table, self._dim, self._max_bytes)
+            counts = {each: await count_rows(connection, each) for each in TABLES}
+            try:
+                return await load_table(connection, table, self._dim, self._shares.give(table, counts))
+            except ArraysFull:
+                self._shares.take_back(table)
+                raise
 
     async def _apply_unseen(self) -> None:
         """Bring the copies from the state seen last to the present one."""
@@ -149,12 +157,17 @@ def _replace(rows: RowArrays, ids: Sequence[int], block: Block | None) -> None:
 
 async def load_table(connection: AsyncConnection[Any], table: VectorTable, dim: int, max_bytes: int) -> RowArrays:
     """All rows of a table. Those that change meanwhile may be old, missing or there twice. Raises ArraysFull."""
-    [[count]] = await fetch_rows(connection, COUNT_ROWS.format(table=sql.Identifier(table_name(table))))
-    rows = reserve_rows(dim, count, max_bytes)
+    rows = reserve_rows(dim, await count_rows(connection, table), max_bytes)
     for leaf in await list_leaves(connection, table):
         async for keys, vectors in _read_leaf(connection, leaf.name, dim):
             rows.append(keys, vectors)
     return rows
+
+
+async def count_rows(connection: AsyncConnection[Any], table: VectorTable) -> int:
+    """The rows of a table."""
+    [[count]] = await fetch_rows(connection, COUNT_ROWS.format(table=sql.Identifier(table_name(table))))
+    return int(count)
 
 
 async def read_ids(

@@ -11,8 +11,9 @@ import pytest
 
 from engine.errors import ModelNotInstalled
 from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.e5 import embedder as e5
 from engine.llm.e5 import weights
-from engine.llm.e5.embedder import E5Embedder, E5Model
+from engine.llm.e5.embedder import BLOCK_GRAPH, CHECK_VECTORS, INTEGER_GRAPH, E5Embedder, E5Model, load_e5
 from engine.llm.e5.weights import WEIGHTS_PACKAGE, check_weights, find_weights
 from engine.usage import UsageMeter
 
@@ -66,6 +67,30 @@ async def test_a_question_finds_its_text_in_another_language(embedder: E5Embedde
     similar = scale.similarities(await checked.embed(TEXTS[:5], meter) @ question)
     assert scale.unrelated > 0.6
     assert similar[:4].min() > similar[4] + 0.1
+
+
+@needs_weights
+def test_integers_change_vectors_hardly(model: E5Model) -> None:
+    assert (np.load(CHECK_VECTORS) * model.compute_check_vectors()).sum(axis=1).min() > 0.999
+
+
+@needs_weights
+def test_a_processor_that_computes_integers_badly_gets_the_graph_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[bytes]()
+
+    class Session:
+        """All texts have the same vector."""
+
+        def run(self, _names: list[str], _feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+            return [np.load(CHECK_VECTORS)[:1]]
+
+    def open_session(graph: bytes, *_: object) -> Session:
+        opened.append(graph)
+        return Session()
+
+    monkeypatch.setattr(e5, "open_session", open_session)
+    load_e5(find_weights(), 1)
+    assert opened == [INTEGER_GRAPH.read_bytes(), BLOCK_GRAPH.read_bytes()]
 
 
 @needs_weights

@@ -60,9 +60,8 @@ async def test_rows_in_memory_are_found_as_on_disk(tmp_path: Path) -> None:
 
 
 async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path) -> None:
-    store = await LanceVectors.open(
-        tmp_path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes=4 * row_bytes(RoundedColumns(DIM))
-    )
+    cache_bytes = int(1.8 * row_bytes(RoundedColumns(DIM)))  # 4.5 rows of the only table with any
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes)
     await fill_store(store)
     assert len(await search_ids(store, VectorFilter(frozenset({1, 2, 3})))) == 4
     await store.upsert("chunks", [VectorRow(9, 1, 5, 0)], unit_vector(1)[None])

@@ -318,3 +318,11 @@ async def test_a_room_that_moves_to_such_a_space_leaves_its_people_behind(ledger
     await ledger.move_room("room of there", "here")
     await ledger.project()
     assert names(await facts(ledger)) == {"lantern", "dock office"}
+
+
+@only_sqlite
+async def test_texts_to_read_again_are_found_by_their_own_table_not_among_all_chunks(ledger: LedgerFixture) -> None:
+    for query, *given in ((readings.Readings.take, 9), (readings.Readings.measure,)):
+        [first, *others] = [step for step in await ledger.explain(query, *given) if step.startswith(("SCAN", "SEARCH"))]
+        assert "SCAN o" in first
+        assert all(step.startswith("SEARCH") for step in others if "chunk" in step or " c " in step)

@@ -1,0 +1,48 @@
+"""The memory that the tables of vectors share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from engine.storage.vector_columns import RoundedColumns
+from engine.storage.vectors.base import VectorTable
+from engine.storage.vectors.row_arrays import row_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
+GROWTH = 1.5  # times the rows that a table has, for which it is given memory if there is enough
+LEAST_SHARE = 4  # one of so many parts of an equal share is given to a table without rows
+
+
+class TableShares:
+    """Gives tables what their rows take, rounded; what is too little for all is divided evenly, and so is the rest.
+
+    `equal_share`: bytes for each table if all are as large. A table keeps what it was given until it is loaded again.
+    """
+
+    def __init__(self, equal_share: int, dim: int) -> None:
+        self._least = equal_share // LEAST_SHARE
+        self._total = equal_share * len(TABLES)
+        self._row_bytes = row_bytes(RoundedColumns(dim))
+        self._given: dict[VectorTable, int] = {}
+
+    def give(self, table: VectorTable, counts: Mapping[VectorTable, int]) -> int:
+        """The bytes for a table that is loaded now. `counts`: the rows of all tables."""
+        self.take_back(table)
+        free = self._total - sum(self._given.values())
+        needs = {each: self._find_need(counts[each]) for each in TABLES if each not in self._given}
+        shares = dict[VectorTable, int]()
+        for place, each in enumerate(sorted(needs, key=lambda each: needs[each])):
+            shares[each] = min(needs[each], free // (len(needs) - place))
+            free -= shares[each]
+        self._given[table] = shares[table] + free // len(needs)
+        return self._given[table]
+
+    def take_back(self, table: VectorTable) -> None:
+        """Free what a table was given that is not in memory."""
+        self._given.pop(table, None)
+
+    def _find_need(self, rows: int) -> int:
+        return max(self._least, int(GROWTH * rows * self._row_bytes))

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from engine.storage.vector_columns import RoundedColumns
+from engine.storage.vectors.row_arrays import row_bytes
+from engine.storage.vectors.table_shares import TABLES, TableShares
+
+DIM, EACH = 8, 100_000
+ROW = row_bytes(RoundedColumns(DIM))
+
+
+def give_all(shares: TableShares, **counts: int) -> list[int]:
+    return [shares.give(table, {each: counts[each] for each in TABLES}) for table in TABLES]
+
+
+def test_small_tables_have_equal_shares() -> None:
+    assert give_all(TableShares(EACH, DIM), chunks=3, entities=0, relations=9) == [EACH] * 3
+
+
+def test_a_large_table_gets_what_the_others_do_not_need() -> None:
+    rows = EACH // ROW
+    chunks, entities, relations = give_all(
+        TableShares(EACH, DIM), chunks=rows // 2, entities=rows // 3, relations=9 * rows
+    )
+    assert chunks >= 1.4 * (rows // 2) * ROW
+    assert entities >= 1.4 * (rows // 3) * ROW
+    assert relations > 1.7 * EACH
+    assert chunks + entities + relations <= 3 * EACH
+
+
+def test_tables_that_need_more_than_there_is_share_it_evenly() -> None:
+    shares = give_all(TableShares(EACH, DIM), chunks=90 * EACH, entities=99 * EACH, relations=95 * EACH)
+    assert max(shares) - min(shares) <= 2
+
+
+def test_a_table_keeps_its_share_until_it_is_loaded_again_or_gives_it_back() -> None:
+    shares, counts = TableShares(EACH, DIM), dict.fromkeys(TABLES, 1)
+    first = shares.give("chunks", counts)
+    grown = counts | {"relations": 90 * EACH}
+    assert shares.give("relations", grown) < 3 * EACH - first
+    shares.take_back("chunks")
+    assert shares.give("relations", grown) > 2.4 * EACH
