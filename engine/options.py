@@ -301,10 +301,10 @@ class EngineOptions:
     conversation waits to share a call. `summary_cooldown`: seconds between two summaries of a name or pair.
     `compaction_delay`: seconds until deleted bytes are erased from the files. `disk_reserve_bytes`: of a file that
     keeps space for answers and deletions on a full disk; 0: none. `vector_cache_bytes`: memory for each of three tables
-    of vectors, which are searched there if their rows fit; vectors that take more than a fourth of it are rounded to
-    integers, and cosines then differ by up to 0.005. `word_cache_bytes`: memory for a copy of each of two term indexes
-    of a PostgreSQL database, by which words are ranked if it fits. `graph_cache_bytes`: memory for a copy of the graph
-    in files. `prompt_tokens`: of an answer's prompt for a model,
+    of vectors in the mean, which are searched there if their rows fit; vectors that take more than a fourth of the
+    memory of their table are rounded to integers, and cosines then differ by up to 0.005. `word_cache_bytes`: memory
+    for a copy of each of two term indexes of a PostgreSQL database, by which words are ranked if it fits.
+    `graph_cache_bytes`: memory for a copy of the graph in files. `prompt_tokens`: of an answer's prompt for a model,
     about, at most the question's `max_total_tokens`; 0: so many. `max_attempts`: tries before a text to which a model
     gives no valid reply is given up. `cache_answers`: replay the answer of an identical prompt. `join_duplicates`: join
     spellings of one name that are certainly the same entity; False undoes such joins. `suggest_duplicates`: compare new
