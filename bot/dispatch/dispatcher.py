@@ -129,7 +129,7 @@ class Dispatcher:
         if not event.addressed or message.own or parse_review_command(strip_mention(message.text)):
             return None
         speech = await self._reply_policy.classify(message)
-        is_comment = speech == "question" and await self._feedback_replies.find(message, addressed=True)
+        is_comment = speech in {"question", "aside"} and await self._feedback_replies.find(message, addressed=True)
         return "statement" if is_comment else speech
 
     async def process(self, event: PlatformEvent) -> None:
