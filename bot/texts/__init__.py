@@ -125,7 +125,7 @@ NO_ANSWER = N_("That answer is no longer available: one of its sources was delet
 NO_SOURCES = N_("This answer has no sources that you can read.")
 TOO_MANY_QUESTIONS = N_("You've asked too many questions in the last minute. Wait a moment, then ask again.")
 BUDGET_SPENT = N_(
-    "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
+    "This workspace has used up its tokens for today. I can answer again in {duration}; an admin can raise the limit."
 )
 INDEXING_BUDGET_SPENT = N_(
     "This workspace has used up what may be spent on indexing for now. I find new messages and files by search already;"

@@ -91,8 +91,8 @@ class AnswerVerifier:
         """Verify an answer again, perhaps in other words, in place of what it was in the channel of before."""
         asked = await self._plain(before.location, question) if question else before.question
         written, author = (clean_text(text, asked), person) if text else (before.text, before.author)
-        words = {"question": asked, "text": written, "author": author}
-        confirmation = await self._save(replace(before, **words, verifier=person, verified_at=self._now))
+        renewed = replace(before, question=asked, text=written, author=author)
+        confirmation = await self._save(replace(renewed, verifier=person, verified_at=self._now))
         if verified_id(before.location, " ".join(asked.split())) != before.id:
             await self._store.verified_answers.delete(before.id, before.location.room)
         return confirmation

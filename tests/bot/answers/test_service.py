@@ -269,7 +269,7 @@ async def test_a_question_whose_answer_could_not_be_written_counts_once(bot: Bot
 async def test_the_tokens_of_an_answer_count_against_the_budget(bot: BotFixture) -> None:
     await bot.ask(ROOF, "ada", ASKED)
     await bot.answer(bot.platform.add_message(ROOF, "ada", "<@BOT> And the Nails?"))
-    assert private_texts(bot) == [texts.BUDGET_SPENT]
+    assert private_texts(bot) == [texts.BUDGET_SPENT.format(duration="14 hours")]
 
 
 @pytest.fixture
