@@ -25,8 +25,8 @@ INSIDES = {
 EVERYWHERE = r"THREADLORE_|\b(?:hybrid|naive|bypass|UTC)\b"
 # Forms of address that the language did not choose, and words that mean what another word was chosen for.
 STRANGE = {
-    "de": r"\b(?:(?-i:Ihre?[mnrs]?) (?:Frage|Datei|Nachricht)|(?:können|haben|müssen|dürfen|möchten) (?-i:Sie)|Channels?|"
-    r"Verwaltern?|indexier\w*|Experten?)\b",
+    "de": r"\b(?:(?-i:Ihre?[mnrs]?) (?:Frage|Datei|Nachricht)|(?:können|haben|müssen|dürfen|möchten) (?-i:Sie)|"
+    r"Channels?|Verwaltern?|indexier\w*|Experten?)\b",
     "es": r"\b(?:usted(?:es)?|vosotros|vuestr\w+|quienes administran|especialistas)\b|[“”]",
     "fr": r"\b(?:tu|toi|ton|tes|écris|redemande|gestionnaires?|spécialistes|salons?|messages? directs?|exploite)\b",
     "ja": r"専門家|ドキュメント|検証済み|索引|正規メンバー|運用担当|運用している人",
