@@ -32,18 +32,19 @@ from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import BotState
 from bot.permissions.askers import Quotas
 from bot.platform.events import VisibilityChanged
+from bot.platform.models import Location
 from engine.errors import WRITES_REFUSED, EngineError
 from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 
     from bot.capabilities.management.requests import ManagementRequest
     from bot.capabilities.results import OperationResult
     from bot.context import BotContext
     from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, PlatformEvent
     from bot.platform.forms import Form, FormOption
-    from bot.platform.models import Card, Location
+    from bot.platform.models import Card
     from bot.platform.ports import Platform
     from bot.store import Subject
     from engine import Clock
@@ -165,6 +166,10 @@ class Bot:
     def record_skipped_event(self, platform: str, kind: str) -> None:
         """Count an event of a platform that could not be read."""
         self.metrics.record_skipped_event(platform, kind)
+
+    def report_lacking(self, platform: str, workspace: str, permissions: Sequence[str]) -> None:
+        """Have managers of a workspace told what the bot is not allowed to do there."""
+        self.context.denials.add(Location(platform, workspace, ""), permissions)
 
     def suspend_visibility(self, platform: str, workspace: str = "") -> None:
         """Use no cached audience of a workspace, or of a platform, until `reconcile` has run for it.

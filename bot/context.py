@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,13 @@ from bot import texts
 from bot.errors import ChannelGone, NotConnected, PermissionDenied, SetupError, WorkspaceGone
 from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.permissions.audience import workspace_of_space
+from bot.permissions.denials import Denials
 from bot.platform.models import Location
 from bot.platform.people import build_people_rules, load_people_defaults
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
 from bot.texts.disclosure import Disclosure
+from bot.texts.permissions import describe_denial
 from engine.errors import EngineError
 from engine.usage import IndexingLimits
 
@@ -101,6 +103,7 @@ class BotContext:
     platforms: Mapping[str, Platform]
     settings: Settings
     clock: Clock
+    denials: Denials = field(default_factory=Denials)
 
     def platform_for(self, location: Location) -> Platform:
         """The platform of a location. Raises NotConnected."""
@@ -180,16 +183,21 @@ class BotContext:
         except EngineError:
             return False
 
-    async def describe_error(self, error: BaseException, location: Location) -> str:
-        """The sentence for an error of a command or a button; a denied permission is named with its channel."""
+    async def describe_error(self, error: BaseException, location: Location, reference: str = "") -> str:
+        """The sentence for an error of a person's event; a denied permission is named with its channel.
+
+        `reference`: its id in the log.
+        """
         if not isinstance(error, PermissionDenied) or isinstance(error, ChannelGone | WorkspaceGone | SetupError):
-            return texts.describe_error(error)
+            return texts.describe_error(error, reference)
+        self.denials.note(error, location)
         name = await self.store.channels.get_name(location.room) or ""
-        return texts.describe_denial(error, self.traits_of(location.platform), name)
+        return describe_denial(error, self.traits_of(location.platform), name)
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""
         try:
             await self.platform_for(target.location).send_private(target, card)
         except PermissionDenied as error:
+            self.denials.note(error, target.location)
             log.warning("reply.private_message_blocked", channel=target.location.room, error=str(error))

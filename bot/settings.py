@@ -27,6 +27,8 @@ from engine.options import DEFAULT_PROMPT_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from pydantic_core import ErrorDetails
+
 logging.getLogger("dotenv").setLevel(logging.ERROR)  # `list_unread_lines` says it once, and in a sentence
 
 ENV_FILE_NAME = ".env"
@@ -302,6 +304,21 @@ def load_present_settings(file: Path, **overrides: Any) -> Settings:
     return _read_settings(file if is_settings_file(file) else None, overrides)
 
 
+def describe_bad_value(error: ErrorDetails) -> str:
+    """What is wrong with the value of a setting, in a clause."""
+    if plain := _BAD_VALUES.get(error["type"]):
+        return plain
+    return error["msg"].lower().removeprefix("value error, ").replace("input should", "it should")
+
+
+_BAD_VALUES = {
+    "int_parsing": "it is no whole number",
+    "int_from_float": "it is no whole number",
+    "float_parsing": "it is no number",
+    "bool_parsing": "it is neither true nor false",
+}
+
+
 def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
     variables = {**read_variables(file)} if file else {}
     try:
@@ -310,7 +327,7 @@ def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = f"{PREFIX}{first['loc'][0]}".upper()
-        raise BadSetting(f"{name} cannot be used: {first['msg'].lower()}.") from error
+        raise BadSetting(f"{name} cannot be used: {describe_bad_value(first)}.") from error
     for name, value in variables.items():
         if not name.upper().startswith(PREFIX):
             os.environ.setdefault(name, value)  # variables of providers, such as OPENAI_API_KEY

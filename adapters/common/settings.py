@@ -8,6 +8,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import BadSetting
+from bot.settings import describe_bad_value
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -37,4 +38,4 @@ class AdapterSettings(BaseModel):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             name = f"THREADLORE_{cls.prefix}{first['loc'][0]}".upper()
-            raise BadSetting(f"{name} cannot be used: {first['msg'].lower()}.") from error
+            raise BadSetting(f"{name} cannot be used: {describe_bad_value(first)}.") from error

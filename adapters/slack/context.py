@@ -31,12 +31,16 @@ NAME = "slack"
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The workspace's id, the bot's user id and bot id there, and the workspace's URL, ending in "/"."""
+    """The workspace's id, the bot's user id and bot id there, and the workspace's URL, ending in "/".
+
+    `lacking`: scopes that the app needs and has not.
+    """
 
     team: str
     user: str
     bot: str
     url: str
+    lacking: tuple[str, ...] = ()
 
     def is_author(self, user: str, bot: str) -> bool:
         """Whether an author with these ids is the bot itself."""
@@ -57,6 +61,7 @@ async def fetch_identity(client: AsyncWebClient) -> BotIdentity:
         user=str(response.get("user_id") or ""),
         bot=str(response.get("bot_id") or ""),
         url=url if url.endswith("/") else url + "/",
+        lacking=tuple(lacking),
     )
 
 

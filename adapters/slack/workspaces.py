@@ -71,6 +71,7 @@ class WorkspaceFactory:
         """
         team_option = identity.team if identity is not None else ""
         identity = identity or await fetch_identity(self.clients.build(token, handlers=idempotent_handlers()))
+        self.bot.report_lacking(NAME, identity.team, identity.lacking)
         limits, clock = self.bot.processes.call_limits, self.bot.clock
         clients = self.clients.build_set(token, MethodPauses(identity.team, limits, clock), team_option)
         context = build_context(clients, identity, RateLimits(clock, identity.team, limits), self.bot.supervisor)

@@ -16,10 +16,11 @@ import structlog
 from bot import texts
 from bot.answers.question import AnswerRequest, answer_id
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
-from bot.i18n import gettext, use_language
+from bot.i18n import use_language
 from bot.platform.models import Card
 from bot.text.format import find_zone_or_utc
 from bot.text.times.schedule import parse_schedule
+from bot.texts.permissions import describe_denial
 from engine import Filters, Question
 from engine.models import Overview
 from engine.scheduling.supervisor import backoff_seconds
@@ -102,7 +103,8 @@ class DigestWriter:
             direct = await platform.open_direct(digest.location.workspace, digest.person)
             name = await self._readable_name(digest)
             with use_language(await self._context.find_person_language(digest.location, digest.person)):
-                card = Card(texts.digest_ended(name, digest.schedule, gettext(str(error))))
+                reason = describe_denial(error, self._context.traits_of(digest.location.platform), name)
+                card = Card(texts.digest_ended(name, digest.schedule, reason))
             await platform.post(direct, card)
         except PlatformError as refused:
             log.warning("digest.end_not_reported", channel=digest.location.room, error=type(refused).__name__)

@@ -105,7 +105,7 @@ class AnswerService:
     async def _replace_started(self, request: AnswerRequest, reply_ref: str, error: Exception) -> bool:
         """Show an error in place of an answer that was started; false if there is none."""
         with use_language(await find_language(self._context, request)):
-            sentence = texts.describe_error(error, request.reference)
+            sentence = await self._context.describe_error(error, request.location, request.reference)
         try:
             reply = self._context.platform_for(request.location).start_reply(request.reply_target(reply_ref))
             await reply.replace(sentence)
@@ -174,7 +174,7 @@ class AnswerService:
     async def _refuse(self, request: AnswerRequest, error: Exception) -> None:
         """Report why a question failed: privately if the channel allows it, otherwise below the question."""
         with use_language(await find_language(self._context, request, private=True)):
-            sentence = texts.describe_error(error, request.reference)
+            sentence = await self._context.describe_error(error, request.location, request.reference)
         await self._context.send_private(request.reply_target(), Card(sentence))
         await self._fail(request, "failed")
 

@@ -22,7 +22,7 @@ RightArgument = Annotated[
 ]
 WATCH = RowCommand("watch", "List new messages about something from now on, with `threadlore watches`.")
 WATCHES = RowCommand("watches", "List what is watched, and the newest message of each.")
-UNWATCH = RowCommand("unwatch", "Watch something no more.")
+UNWATCH = RowCommand("unwatch", "Stop watching something.")
 READERS = RowCommand("readers", "Say who could find a document or a source.")
 CONTRADICTIONS = RowCommand("contradictions", "List statements that disagree, neither of which replaced the other.")
 SETTLE = RowCommand("settle-contradiction", "Say which of two statements is right.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine import Scope
 
 FORGET_ME_BUTTON = N_("Forget me")
-MY_DATA_BUTTON = N_("What I know about you")
+MY_DATA_BUTTON = N_("My data")
 MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 
 

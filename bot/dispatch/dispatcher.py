@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -129,7 +128,7 @@ class Dispatcher:
         if not event.addressed or message.own or parse_review_command(strip_mention(message.text)):
             return None
         speech = await self._reply_policy.classify(message)
-        is_comment = speech == "question" and await self._feedback_replies.find(message, addressed=True)
+        is_comment = speech in {"question", "aside"} and await self._feedback_replies.find(message, addressed=True)
         return "statement" if is_comment else speech
 
     async def process(self, event: PlatformEvent) -> None:
@@ -301,8 +300,10 @@ class Dispatcher:
             )
 
     async def _set_done(self, message: Message) -> None:
-        with suppress(PermissionDenied):
+        try:
             await self.context.platform_for(message.location).set_reaction(message.location, message.id, "done")
+        except PermissionDenied as error:
+            self.context.denials.note(error, message.location)
 
     async def _ingest_attachments(self, message: Message) -> None:
         """Ingest the files of a message and the pages that it links to."""

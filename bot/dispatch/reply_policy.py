@@ -20,8 +20,8 @@ from bot.text.document_match import is_message_link
 from bot.text.speech.addressed import classify_addressed
 from bot.text.speech.kinds.commands import MUTE_WORDS, STOP_WORDS, single_word
 from bot.text.speech.mentions import strip_mention
-from bot.text.speech.question_rules import classify_message, is_remark
-from bot.text.speech.unaddressed import asks_bot
+from bot.text.speech.question_rules import classify_message
+from bot.text.speech.unaddressed import asks_bot, is_remark
 from bot.text.speech.watch_phrases import parse_end_message, parse_watch_message
 
 if TYPE_CHECKING:

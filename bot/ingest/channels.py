@@ -95,7 +95,8 @@ class ChannelMembership:
             card = Card(f"{welcome}\n{self._context.disclosure.describe()}")
         try:
             await self._context.platform_for(location).post(location.without_thread, card)
-        except PermissionDenied:
+        except PermissionDenied as error:
+            self._context.denials.note(error, location)
             log.warning("channel.post_permission_denied", channel=location.room)
             self._next_announcement[location.room] = now + ANNOUNCE_RETRY_SECONDS
             return False

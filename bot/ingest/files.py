@@ -342,6 +342,7 @@ class FileIngest:
         try:
             await self._context.platform_for(message.location).set_reaction(message.location, message.id, sign)
         except PlatformError as error:
+            self._context.denials.note(error, message.location)
             log.warning("ingest.reaction_failed", channel=message.location.room, error=type(error).__name__)
 
     async def _post_privately(self, message: Message, lines: Iterable[str]) -> None:

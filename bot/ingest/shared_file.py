@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 LINK_PREFIX = "link:"  # of the id of a page that a message links to, among the files of messages
 OTHER = "other"  # the family of formats that no parser knows
 SENTENCES = {
-    "picture": N_("It is a picture."),
-    "sound": N_("It is a sound recording."),
-    "film": N_("It is a film."),
-    "font": N_("It is a font."),
-    "program": N_("It is a program."),
+    "picture": N_("I can't look at pictures."),
+    "sound": N_("I can't listen to recordings."),
+    "film": N_("I can't watch videos."),
+    "font": N_("A font has no text that I could read."),
+    "program": N_("A program has no text that I could read."),
 }
 HINTS = {
     "picture": N_("Write what it shows."),

@@ -14,6 +14,7 @@ from bot import texts
 from bot.errors import PermissionDenied
 from bot.i18n import gettext
 from bot.permissions.channel_facts import find_platform
+from bot.text.format import format_duration
 from engine.errors import WRITES_REFUSED
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 MEMBERS = "members"
 MANAGERS = "managers"
 MAX_NOTIFIED = 10_000
+SECONDS_PER_DAY = 86_400.0
 
 _MENTION = re.compile(r"<@!?(?P<person>\w+)(?:\|[^<>]*)?>|<(?:@&|!subteam\^)(?P<group>\w+)(?:\|[^<>]*)?>")
 _LABEL = re.compile(r"\|[^<>]*")
@@ -126,7 +128,10 @@ class Quotas:
 
     async def check_budget(self, location: Location) -> str:
         """Why no more tokens may be spent today in a workspace; empty if they may."""
-        return gettext(texts.BUDGET_SPENT) if await self.is_budget_spent(location) else ""
+        if not await self.is_budget_spent(location):
+            return ""
+        left = SECONDS_PER_DAY - self._clock.time() % SECONDS_PER_DAY
+        return gettext(texts.BUDGET_SPENT).format(duration=format_duration(left))
 
     async def is_budget_spent(self, location: Location) -> bool:
         """Whether a workspace has used its tokens of this day."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError, TooManyRequests
 from bot.i18n import N_, gettext, list_translations
-from bot.text.format import format_list, format_local, pluralize
+from bot.text.format import format_local, pluralize
 from bot.text.markdown import sanitize_inline
 from bot.texts.search_notices import NOTHING_IN_CHANNEL
 from engine.errors import (
@@ -125,7 +125,7 @@ NO_ANSWER = N_("That answer is no longer available: one of its sources was delet
 NO_SOURCES = N_("This answer has no sources that you can read.")
 TOO_MANY_QUESTIONS = N_("You've asked too many questions in the last minute. Wait a moment, then ask again.")
 BUDGET_SPENT = N_(
-    "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
+    "This workspace has used up its tokens for today. I can answer again in {duration}; an admin can raise the limit."
 )
 INDEXING_BUDGET_SPENT = N_(
     "This workspace has used up what may be spent on indexing for now. I find new messages and files by search already;"
@@ -211,20 +211,6 @@ def describe_error(error: BaseException, reference: str = "") -> str:
         shown = gettext(found or _UNKNOWN_ERROR)
         shown = with_admin_hint(shown) if not found or isinstance(error, _ADMIN_ERRORS) else shown
     return f"{shown} ({gettext('reference `{reference}`').format(reference=reference)})" if reference else shown
-
-
-def describe_denial(error: PermissionDenied, traits: PlatformTraits, channel: str) -> str:
-    """What the platform does not allow the bot in a channel (empty: its name is unknown), and who can change that."""
-    where = f"#{sanitize_inline(channel.lstrip('#'))}" if channel else gettext("this channel")
-    manager = gettext(traits.manager_name)
-    if not error.permissions:
-        sentence = gettext("I'm not allowed to do that in {channel}. {manager} can check my permissions there.")
-        return sentence.format(channel=where, manager=manager)
-    missing = format_list(error.permissions)
-    sentence = gettext(
-        "I can't do that in {channel}: I need the permission {permissions}. {manager} can give it to me."
-    )
-    return sentence.format(channel=where, permissions=f"“{missing}”", manager=manager)
 
 
 def with_admin_hint(sentence: str) -> str:

@@ -32,7 +32,7 @@ ZIP_ERRORS = (
     *(zlib.error, LZMAError),
 )
 # Reasons of omissions that several parsers give; the bot translates reasons.
-NO_OCR = "no program reads pictures here"
+NO_OCR = "I can't read pictures here"
 WITHOUT_WORDS = "the pictures before hold no words"
 SIGNATURE = "it is a signature"
 IS_PICTURE = "it holds a picture"

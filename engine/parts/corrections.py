@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.storage.ledger.records import CorrectionChange, ManualCorrection
 
-NO_RULE = "It is not said what of it belongs to the second name."
+NO_RULE = "I don't know what belongs to the second name."
 RULE_HINT = "Give a type, or a document."
 UNKNOWN_HINT = "Use two names that both occur in the same channels."
 

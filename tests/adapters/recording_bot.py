@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
@@ -56,6 +57,7 @@ class RecordingBot:
         self.suspensions_saved.set()
         self.known_workspaces: set[str] = set()
         self.wanted_workspaces: set[str] = set()
+        self.lacking: list[str] = []  # permissions
         self.skipped: list[str] = []  # the names of events that could not be read
         self.expected: set[str] = set()
         self.form: Form | None = None  # what every interaction opens
@@ -88,6 +90,9 @@ class RecordingBot:
 
     def record_skipped_event(self, _: str, kind: str) -> None:
         self.skipped.append(kind)
+
+    def report_lacking(self, platform: str, workspace: str, permissions: Sequence[str]) -> None:
+        self.lacking += permissions
 
     def list_wanted_workspaces(self, _: str) -> set[str]:
         return self.wanted_workspaces

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.answers.review.rights import is_manager, list_experts, may_verify
-from bot.answers.review.verification import source_keys_of
+from bot.answers.review.rights import is_manager, list_experts
+from bot.answers.review.verification import AnswerVerifier, source_keys_of
 from bot.i18n import gettext
 from bot.platform.models import Button, Card
 from bot.store.models import VERIFIED_PREFIX
 from bot.texts import control as control_texts
 from bot.texts import review as review_texts
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from bot.context import BotContext
@@ -35,9 +36,11 @@ class Improvements:
 
     async def offer(self, stored: StoredAnswer, person: str, *, can_repeat: bool) -> Card:
         """The card of a person who can read the answer; `can_repeat`: its question can be asked again."""
+        is_done = stored.state == "done"
+        buttons = await self._list_corrections(stored, person) if is_done else []
         channel = await self._context.audience.get_channel(stored.location)
-        is_open = stored.state == "done" and channel.kind != "direct"
-        buttons = await self._list_reviews(stored, person) if is_open else []
+        if is_done and channel.kind != "direct" and not stored.private:
+            buttons += await self._list_reports(stored, person)
         if can_repeat and person == stored.asker and not is_verified(stored):
             buttons.append(_button(control_texts.AGAIN_BUTTON, "again", stored))
         if stored.private and stored.sources:
@@ -47,20 +50,26 @@ class Improvements:
         text = review_texts.IMPROVE_CHOICE if buttons else review_texts.NOTHING_TO_IMPROVE
         return Card(gettext(text), buttons=tuple(buttons))
 
-    async def _list_reviews(self, stored: StoredAnswer, person: str) -> list[Button]:
-        """What is done in channels: verify, correct or write the answer, ask an expert, say what was wrong."""
-        location, buttons = stored.location, list[Button]()
-        has_forms = self._context.traits_of(location.platform).max_form_fields > 0
+    async def _list_corrections(self, stored: StoredAnswer, person: str) -> list[Button]:
+        """Verify, correct or write the answer, for those who may; of a verified one in the channel of that."""
+        verifier = AnswerVerifier(self._context, self._context.clock.now())
+        try:
+            await verifier.check(stored, person)
+        except EngineError:
+            return []
         is_based = bool(stored.sources or source_keys_of(stored))
-        if not is_verified(stored) and await may_verify(self._context, location, person):
-            buttons += [_button(review_texts.VERIFY_BUTTON, "verify", stored)] if is_based else []
+        buttons = [_button(review_texts.VERIFY_BUTTON, "verify", stored)] if is_based else []
+        if self._context.traits_of(stored.location.platform).max_form_fields > 0:
             label = review_texts.CORRECT_BUTTON if is_based else review_texts.WRITE_BUTTON
-            buttons += [_button(label, "correct-answer", stored)] if has_forms else []
-        if stored.private:
-            return buttons
-        if any(expert.person != person for expert in await list_experts(self._context, location)):
-            buttons.append(_button(review_texts.ASK_EXPERT_BUTTON, "expert", stored))
-        return [*buttons, _button(review_texts.SAY_WRONG_BUTTON, "down", stored)]
+            buttons.append(_button(label, "correct-answer", stored))
+        return buttons
+
+    async def _list_reports(self, stored: StoredAnswer, person: str) -> list[Button]:
+        """Ask an expert, say what was wrong."""
+        experts = await list_experts(self._context, stored.location)
+        asks = any(expert.person != person for expert in experts)
+        ask = [_button(review_texts.ASK_EXPERT_BUTTON, "expert", stored)] if asks else []
+        return [*ask, _button(review_texts.SAY_WRONG_BUTTON, "down", stored)]
 
 
 def _button(label: str, action: str, stored: StoredAnswer) -> Button:

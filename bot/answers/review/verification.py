@@ -15,7 +15,7 @@ from bot.i18n import gettext
 from bot.ingest.conversations import author_key, to_unindexed_record
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
-from bot.store.models import ANSWER_KINDS, message_key, source_keys
+from bot.store.models import ANSWER_KINDS, VERIFIED_PREFIX, message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
 from bot.text.speech.mentions import strip_mention
@@ -56,7 +56,9 @@ class AnswerVerifier:
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
-        found_nothing = is_closest(stored.text) or not (stored.sources or source_keys_of(stored))
+        if (before := await self.find_repeated(stored)) is not None:
+            return await self._renew(before, person, text, question)
+        found_nothing = is_closest(stored.text) or not (stored.sources or _used_keys(stored))
         if found_nothing and not text:
             raise InvalidQuestion(gettext(review_texts.FOUND_NOTHING), hint=gettext(review_texts.WRITE_ANSWER))
         based = provenance_of_answer(stored)
@@ -76,12 +78,32 @@ class AnswerVerifier:
             sources=() if found_nothing else stored.sources,
             spaces=based.source_scope.spaces,
             rooms=based.source_scope.rooms,
-            keys=source_keys_of(stored) | own,
+            keys=_used_keys(stored) | own,
         )
         return await self._save(verified, is_follow_up=is_follow_up)
 
+    async def find_repeated(self, stored: StoredAnswer) -> VerifiedAnswer | None:
+        """The verified answer that an answer repeats; None if it repeats none, or that one is gone."""
+        ids = [key.removeprefix(VERIFIED_PREFIX) for key in stored.documents if key.startswith(VERIFIED_PREFIX)]
+        return await self._store.verified_answers.get(ids[0]) if ids else None
+
+    async def _renew(self, before: VerifiedAnswer, person: str, text: str, question: str) -> str:
+        """Verify an answer again, perhaps in other words, in place of what it was in the channel of before."""
+        asked = await self._plain(before.location, question) if question else before.question
+        written, author = (clean_text(text, asked), person) if text else (before.text, before.author)
+        renewed = replace(before, question=asked, text=written, author=author)
+        confirmation = await self._save(replace(renewed, verifier=person, verified_at=self._now))
+        if verified_id(before.location, " ".join(asked.split())) != before.id:
+            await self._store.verified_answers.delete(before.id, before.location.room)
+        return confirmation
+
     async def check(self, stored: StoredAnswer, person: str) -> None:
-        """Raise NotAllowed, InvalidQuestion or NotFound if a person may not verify an answer now."""
+        """Raise NotAllowed, InvalidQuestion or NotFound if a person may not verify an answer now.
+
+        What repeats a verified answer is verified again, or corrected, in the channel of that one.
+        """
+        repeated = await self.find_repeated(stored)
+        stored = stored if repeated is None else replace(stored, location=repeated.location)
         await self._check_allowed(stored.location, person)
         if stored.private and stored.asker != person:
             raise NotFound(gettext(texts.NO_ANSWER))
@@ -221,6 +243,11 @@ def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
         *(source_keys(source.document, source.room, source.passage) for source in stored.sources)
     )
     return used - {"", *ANSWER_KINDS}  # the document of a message that is not indexed has none
+
+
+def _used_keys(stored: StoredAnswer) -> frozenset[str]:
+    """The keys of the sources of an answer, without that of a verified answer, which is none."""
+    return frozenset(key for key in source_keys_of(stored) if not key.startswith(VERIFIED_PREFIX))
 
 
 def verified_id(location: Location, question: str) -> str:

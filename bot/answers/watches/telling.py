@@ -116,7 +116,7 @@ class WatchTeller:
         language = await self._context.find_person_language(watch.place, watch.person)
         with use_language(language):
             result = _build_result(watch, shown, len(sources), used)
-            stop = Button(gettext(words.STOP), "unwatch", watch.id)
+            stop = Button(gettext(words.STOP_BUTTON), "unwatch", watch.id)
             footer = build_answer_footer(answer.id, result.sources, (), private=False, share=False, further=[stop])
             await self._answers.finish(answer, reply, result, footer)
 

@@ -18,7 +18,7 @@ AWAITED: Mapping[WatchKind, str] = {  # for a model
     "decided": "a decision about {subject}",
     "changed": "a change of {subject}",
 }
-STOP = N_("Stop telling me")
+STOP_BUTTON = N_("Stop telling me")
 HEADINGS: Mapping[WatchKind, str] = {
     "mentioned": N_("Mentioned: {subject}"),
     "decided": N_("Decided: {subject}"),

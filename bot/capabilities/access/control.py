@@ -225,8 +225,8 @@ class AccessControl:
         place = locate_subject(subject)
         if not await self._quotas.count_question(place, subject.person):
             raise TooManyRequests(texts.TOO_MANY_QUESTIONS)
-        if await self._quotas.is_budget_spent(place):
-            raise TooManyRequests(texts.BUDGET_SPENT, hint="Ask again tomorrow (UTC).")
+        if refusal := await self._quotas.check_budget(place):
+            raise TooManyRequests(refusal)
 
     async def record_usage(self, subject: Subject, usage: Iterable[Usage], answers: int = 0) -> None:
         """Add what an answer took to the day of the person's workspace, or of the space; 1 answer if it was given."""

@@ -58,7 +58,7 @@ async def _describe(
     """A row of the list; only the owner sees addresses and problems that may name what is on this computer."""
     is_shown = caller.is_owner or load_source_kind(record.kind).for_managers
     total, unread = counts.get(record.id, (0, 0))
-    problem = record.problem if is_shown or not record.problem else gettext("It cannot be read completely now.")
+    problem = record.problem if is_shown or not record.problem else gettext("I can't read all of it right now.")
     return (
         record.name,
         record.kind,
@@ -168,7 +168,7 @@ async def sync_source(deps: Deps, caller: Caller, request: SyncSource) -> AsyncG
     for record in [source_record for source_record in chosen if request.name or not source_record.is_paused]:
         await parts.ingest.sources.request_sync(record)
     if not chosen:
-        yield Completed(gettext("I read nothing outside of the chat for what you can read."))
+        yield Completed(gettext("I read no website or other source outside of the chat that you can see."))
         return
     if request.name and chosen[0].is_paused:
         yield Completed(gettext("I'm reading it now, and regularly again."))

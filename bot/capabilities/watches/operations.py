@@ -38,12 +38,12 @@ async def watch(deps: Deps, caller: Caller, request: AddWatch) -> AsyncGenerator
     parts, place = await deps.parts.open(), locate_subject(caller.subject)
     wanted = parse_watch_words(request.text)
     if wanted is None:
-        raise InvalidQuestion(gettext("What should I tell you of?"))
+        raise InvalidQuestion(gettext("What should I tell you about?"))
     whose = place.platform, place.workspace, caller.subject.person
     kept = Watch(secrets.token_hex(ID_BYTES), *whose, *wanted, caller.time or deps.clock.now())
     if not await parts.store.watches.add(kept, MAX_PER_CALLER):
         raise InvalidQuestion(
-            gettext("I already tell you of {count} things.").format(count=MAX_PER_CALLER),
+            gettext("I already tell you about {count} things.").format(count=MAX_PER_CALLER),
             hint=gettext("End one of them first."),
         )
     yield Completed(describe_promise(wanted.kind, wanted.subject))
@@ -66,14 +66,17 @@ async def unwatch(deps: Deps, caller: Caller, request: EndWatch) -> AsyncGenerat
     names = {words, wanted.subject.casefold() if wanted else words}
     if words == ALL:
         await parts.store.watches.delete([watch_.id for watch_ in mine])
-        yield Completed(gettext("I tell you of nothing anymore."))
+        yield Completed(gettext("I won't tell you about anything anymore."))
         return
     ended = [watch_ for watch_ in mine if {watch_.id, watch_.subject.casefold()} & names]
     if not ended:
-        raise NotFound(gettext("I don't tell you of that."), hint=gettext("The list of watches shows their words."))
+        raise NotFound(
+            gettext("You didn't ask me to tell you about that."),
+            hint=gettext("The list of watches shows what I tell you about."),
+        )
     await parts.store.watches.delete([watch_.id for watch_ in ended])
     subjects = ", ".join(f"“{watch_.subject}”" for watch_ in ended)
-    yield Completed(gettext("I won't tell you of {subjects} anymore.").format(subjects=subjects))
+    yield Completed(gettext("I won't tell you about {subjects} anymore.").format(subjects=subjects))
 
 
 async def _list_own(parts: BotParts, caller: Caller) -> list[Watch]:

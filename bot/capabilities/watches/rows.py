@@ -15,7 +15,7 @@ KEPT = (
     " says what was found."
 )
 _ROWS: tuple[tuple[str, type, Permission, str], ...] = (
-    ("watch", watches.AddWatch, "write", "be told of new messages about something"),
+    ("watch", watches.AddWatch, "write", "hear about new messages on a topic"),
     ("watches", watches.ListWatches, "read", "what you want to be told of"),
     ("unwatch", watches.EndWatch, "write", "be told no more of something"),
 )

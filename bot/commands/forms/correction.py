@@ -73,7 +73,9 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
 
 
 async def _find_question(call: CommandContext, stored: StoredAnswer) -> str:
-    """The question of an answer, in one line that fits the form."""
+    """The question of an answer, or of the verified one that it repeats, in one line that fits the form."""
+    if (repeated := await _verifier(call).find_repeated(stored)) is not None:
+        return truncate_line(repeated.question, min(MAX_QUESTION_LENGTH, call.traits.max_field_length))
     location, platform = stored.location, call.services.context.platform_for(stored.location)
     asked = await platform.to_plain_text(location.workspace, strip_mention(stored.question))
     return truncate_line(asked, min(MAX_QUESTION_LENGTH, call.traits.max_field_length))

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.answers.review.improvements import is_verified
 from bot.answers.review.rights import ExpertRequests, can_read_room
-from bot.answers.review.verification import source_keys_of
+from bot.answers.review.verification import AnswerVerifier, source_keys_of
 from bot.capabilities.answers.lookup import find_own_answer
 from bot.capabilities.management.results import AnswerActions, ExpertChoice, ReviewPlace
 from bot.capabilities.results import Completed
@@ -36,18 +35,23 @@ MAX_PLACES, MAX_EXPERTS = 200, 50
 async def list_actions(manager: Manager, request: GetAnswerActions) -> AnswerActions:
     """What the person may do with an answer of theirs, as the card in the chat lists it.
 
-    Raises NotFound, also if they may not read anymore what it rests on.
+    What repeats a verified answer is verified again, or corrected, in the channel of that one. Raises NotFound, also if
+    they may not read anymore what it rests on.
     """
     stored = await find_own_answer(manager.services.context.store, manager.subject, request.answer)
     if stored.state != "done":
         return AnswerActions()
     if not await manager.can_read_answer(stored):
         raise NotFound(gettext(texts.NO_ANSWER))
-    places = [] if is_verified(stored) else [place async for place in _list_places(manager)]
+    context = manager.services.context
+    repeated = await AnswerVerifier(context, context.clock.now()).find_repeated(stored)
+    place = None if repeated is None else repeated.location.room
+    places = [each async for each in _list_places(manager) if place in {None, each.room}]
     experts = [expert async for expert in _list_experts(manager)]
     has_sources = bool(stored.sources or source_keys_of(stored)) and not is_closest(stored.text)
     places.sort(key=lambda each: each.is_closed)  # open ones first
-    return AnswerActions(stored.question, stored.text, has_sources, tuple(places), tuple(experts))
+    question = stored.question if repeated is None else repeated.question
+    return AnswerActions(question, stored.text, has_sources, tuple(places), tuple(experts))
 
 
 async def ask_expert(manager: Manager, request: AskExpert) -> Completed:

@@ -52,7 +52,7 @@ async def connect_command(call: CommandContext) -> Card:
             button = Button(gettext("Read it"), "connect", f"{call.arguments} {CONFIRMED}")
             return await _rehearse(call, added, button)
     raise InvalidQuestion(
-        gettext("I did not understand that."),
+        gettext("I didn't understand that."),
         hint=gettext("For example: {command}").format(command=call.format_example("connect https://wiki.example/")),
     )
 
@@ -79,6 +79,6 @@ async def _list_unread(call: CommandContext, name: str) -> Card:
 async def _list_sources(call: CommandContext) -> Card:
     listed = await call.get_result(ListSources(), Listing)
     if not listed.rows:
-        return Card(gettext("I read nothing outside of the chat for what you can read."))
+        return Card(gettext("I read no website or other source outside of the chat that you can see."))
     lines = [f"- {' · '.join(escape_markdown(cell) for cell in row if cell)}" for row in listed.rows]
     return Card("\n".join(lines))

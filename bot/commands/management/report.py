@@ -65,7 +65,7 @@ async def schedule_report(manager: Manager, request: ScheduleReport) -> Complete
     call, subject = manager.stand(), manager.subject
     if request.schedule == "off":
         await call.store.reports.delete(subject.platform, subject.workspace, subject.person)
-        return Completed(gettext("I send you no weekly report anymore."))
+        return Completed(gettext("I won't send you the weekly report anymore."))
     await call.store.reports.schedule(call.location, call.person, call.now + WEEK)
     return Completed(gettext("I'll send you a report every week."))
 

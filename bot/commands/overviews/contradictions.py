@@ -50,7 +50,7 @@ async def contradictions_command(call: CommandContext) -> Card:
                 done = await dismiss(Manager(call.services, call.subject), dismissal)
             return Card(escape_markdown(done.text))
     raise InvalidQuestion(
-        gettext("I did not understand that."),
+        gettext("I didn't understand that."),
         hint=gettext("For example: {command}").format(command=call.format_example(words.COMMAND)),
     )
 

@@ -39,7 +39,7 @@ async def decisions_command(call: CommandContext) -> Card:
     if len(listed.rows) > MAX_SHOWN:
         lines.append(gettext("… and {count} more.").format(count=len(listed.rows) - MAX_SHOWN))
     if listed.complete_since:
-        lines.append(gettext("Older messages than of {time} were not looked at.").format(time=listed.complete_since))
+        lines.append(gettext("I didn't look at messages from before {time}.").format(time=listed.complete_since))
     return Card("\n".join(lines))
 
 
@@ -58,7 +58,7 @@ async def _build_request(call: CommandContext) -> ListDecisions:
             state = cast("DecisionState", word.casefold())
         else:
             raise InvalidQuestion(
-                gettext("I did not understand that."),
+                gettext("I didn't understand that."),
                 hint=gettext("For example: {command}").format(command=call.format_example("decisions tasks open")),
             )
     return ListDecisions(**options, entry_kind=kind, state=state)  # type: ignore[arg-type]  # of four fields of text

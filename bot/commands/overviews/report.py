@@ -27,6 +27,6 @@ async def report_command(call: CommandContext) -> Card:
             async with call.recording(request):
                 return Card((await schedule_report(manager, request)).text)
     raise InvalidQuestion(
-        gettext("I did not understand that."),
+        gettext("I didn't understand that."),
         hint=gettext("For example: {command}").format(command=call.format_example("report weekly")),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.answers.watches.words import STOP
+from bot.answers.watches.words import STOP_BUTTON
 from bot.capabilities.results import Completed, Listing
 from bot.capabilities.watches.requests import AddWatch, EndWatch, ListWatches
 from bot.i18n import N_, gettext
@@ -30,7 +30,7 @@ async def watch_command(call: CommandContext) -> Card:
     if not call.arguments:
         return await watches_command(call)
     done = await call.get_result(AddWatch(call.arguments), Completed)
-    hint = gettext("{command} lists what I tell you of.").format(command=call.format_example("watches"))
+    hint = gettext("{command} lists what I tell you about.").format(command=call.format_example("watches"))
     return Card(f"{escape_markdown(done.text, MAX_TEXT)} {hint}")
 
 
@@ -39,9 +39,9 @@ async def watches_command(call: CommandContext) -> Card:
     listed = await call.get_result(ListWatches(), Listing)
     if not listed.rows:
         example = call.format_example("watch " + gettext("somebody decides about the fence"))
-        return Card(gettext("I tell you of nothing yet. For example: {command}").format(command=example))
+        return Card(gettext("I don't tell you about anything yet. For example: {command}").format(command=example))
     lines = [_format_row(row) for row in listed.rows]
-    label = gettext(STOP)
+    label = gettext(STOP_BUTTON)
     buttons = tuple(Button(f"{label}: {row[2]}"[:MAX_LABEL], "unwatch", row[0]) for row in listed.rows[:MAX_BUTTONS])
     return Card("\n".join(lines), buttons=buttons)
 
@@ -49,7 +49,7 @@ async def watches_command(call: CommandContext) -> Card:
 async def unwatch_command(call: CommandContext) -> Card:
     """End a standing request, by its words or its id. Raises InvalidQuestion and NotFound."""
     if not call.arguments:
-        raise InvalidQuestion(gettext("What should I tell you of no more?"))
+        raise InvalidQuestion(gettext("What should I stop telling you about?"))
     done = await call.get_result(EndWatch(call.arguments), Completed)
     return Card(escape_markdown(done.text, MAX_TEXT))
 

@@ -49,9 +49,7 @@ async def change_settings(call: PersonAtPlace, values: Mapping[str, str]) -> Car
             command=call.format_example("forget")
         )
     )
-    return Card(
-        "\n".join(lines), buttons=(Button(gettext("Forget what I've read"), "forget", f"channel {stopped}".strip()),)
-    )
+    return Card("\n".join(lines), buttons=(Button(gettext("Forget it all"), "forget", f"channel {stopped}".strip()),))
 
 
 async def parse_settings(call: PersonAtPlace, now: ChannelSettings, values: Mapping[str, str]) -> ChannelSettings:

@@ -96,8 +96,9 @@ class Backfill:
                 await self._store.backfill_cursors.cancel(room)
             elif await self._run_cursor(cursor):
                 await self._store.backfill_cursors.finish(cursor)
-        except PermissionDenied:
+        except PermissionDenied as error:
             log.warning("sync.backfill_denied", channel=room)
+            self._context.denials.note(error, cursor.location)
             await self._store.backfill_cursors.cancel(room)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
             delay = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**cursor.attempts)

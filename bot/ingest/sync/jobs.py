@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices
+from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices, PermissionNotices
 from bot.platform.models import Location
 from engine.scheduling.supervisor import cancel_tasks
 
@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 
 JOBS_TASK, COMPARE_TASK, SYNC_TASK = "periodic jobs", "daily comparison", "channel sync"  # task names
 SOURCES_TASK = "sources"
+PERMISSIONS_TASK = "missing permissions"
 POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
 TELL_INTERVAL = 60.0  # seconds between two looks for what managers should know
@@ -50,6 +51,7 @@ class PeriodicJobs:
         self._retention = retention
         self._model_notices = ModelNotices(context, ManagerNotices(context))
         self._people_notices = PeopleNotices(context, ManagerNotices(context))
+        self._permission_notices = PermissionNotices(context, ManagerNotices(context))
         self._sync_queue = sync_queue
         self._updated = updated
         self._sources = sources
@@ -66,11 +68,15 @@ class PeriodicJobs:
             run(COMPARE_TASK, lambda: self._repeat(lambda: self._run_daily_comparison(clock.now()), asyncio.Event())),
             run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
             run(SOURCES_TASK, self._sources.run),
+            run(PERMISSIONS_TASK, lambda: self._repeat(self._tell_of_permissions, asyncio.Event())),
         )
         try:
             await asyncio.wait(tasks)
         finally:
             await cancel_tasks(*tasks)
+
+    async def _tell_of_permissions(self) -> None:
+        await self._run_if_due("tell of permissions", TELL_INTERVAL, self._permission_notices.tell)
 
     async def _run_alone(self) -> None:
         """Run the jobs while no other process does."""

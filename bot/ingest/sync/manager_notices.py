@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -12,6 +13,7 @@ from bot.errors import PlatformError
 from bot.i18n import gettext, use_language
 from bot.permissions.audience import workspace_space
 from bot.platform.models import Card, Location
+from bot.texts.permissions import describe_lacking
 from engine import Scope
 from engine.errors import BadModelSettings, InvalidApiKey, ModelNotFound, ModelNotInstalled, OutOfCredit
 
@@ -48,10 +50,10 @@ class ManagerNotices:
             found |= {(platform, channel.workspace) for channel in joined if self._context.serves(channel)}
         return sorted(found)
 
-    async def tell(self, platform: str, workspace: str, name: str, word: Callable[[], str]) -> None:
-        """Tell managers of a workspace, unless some were told before; later if none can be told now."""
+    async def tell(self, platform: str, workspace: str, name: str, word: Callable[[], str]) -> bool:
+        """Tell managers of a workspace, unless some were told before; false if none can be told now."""
         if not await self._store.hints.record_if_new(platform, workspace, name):
-            return
+            return True
         try:
             told = await self._tell_workspace(platform, workspace, word)
         except BaseException:
@@ -60,6 +62,7 @@ class ManagerNotices:
         log.info("managers.told", platform=platform, workspace=workspace, notice=name, managers=told)
         if not told:
             await self._store.hints.delete(platform, workspace, name)
+        return bool(told)
 
     async def _tell_workspace(self, platform: str, workspace: str, word: Callable[[], str]) -> int:
         """Tell the managers among those who write most; returns how many were told."""
@@ -112,6 +115,27 @@ def _word_budget() -> str:
 
 def _word_error(error: EngineError) -> str:
     return gettext(texts.TEXTS_WAIT_FOR_MODEL).format(reason=texts.describe_error(error))
+
+
+class PermissionNotices:
+    """Tells of each permission that the bot lacks in a channel, or in a workspace, once a month."""
+
+    def __init__(self, context: BotContext, notices: ManagerNotices) -> None:
+        self._context = context
+        self._notices = notices
+
+    async def tell(self) -> None:
+        """Tell of what was refused in this process since the last time; what cannot be told now is kept."""
+        for location, permissions in self._context.denials.take():
+            if location.platform not in self._context.platforms:
+                self._context.denials.add(location, permissions)
+                continue
+            traits = self._context.traits_of(location.platform)
+            channel = (await self._context.store.channels.get_name(location.room) or "") if location.channel else None
+            name = f"lacks {', '.join(permissions)} in {location.channel} in {self._context.clock.now():%Y-%m}"
+            word = partial(describe_lacking, permissions, traits, channel)
+            if not await self._notices.tell(location.platform, location.workspace, name, word):
+                self._context.denials.add(location, permissions)
 
 
 class PeopleNotices:

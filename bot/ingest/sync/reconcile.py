@@ -144,6 +144,7 @@ class Reconciler:
         except (ChannelGone, WorkspaceGone):
             raise
         except PermissionDenied as error:
+            self._context.denials.note(error, scan.location)
             log.warning("sync.thread_access_denied", channel=scan.location.room, error=type(error).__name__)
             return ThreadPage(is_complete=False)
         scan.seen_ids.update(message.id for message in listing.messages)

@@ -19,7 +19,7 @@ from bot.text.speech import phrases
 from bot.text.speech.chat_sentences import normalize_word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from bot.text.speech.chat_sentences import Sentence
 
@@ -51,8 +51,16 @@ _NOT_NAMES = frozenset.union(
 _CALLED_UNSPACED = re.compile(r"(?!(?:皆|みな)さ)[^\s、，,。]{1,10}(?:さん|くん|君|ちゃん|様|先生)[、，,!！]")
 
 
-def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
-    """Whether a sentence addresses somebody; `names`: the words of the participants' names."""
+def split_names(people: Collection[str]) -> frozenset[str]:
+    """The words of the names of people."""
+    return frozenset(normalize_word(part) for name in people for part in name.split())
+
+
+def is_for_others(sentence: Sentence, names: frozenset[str], *, known_only: bool = False) -> bool:
+    """Whether a sentence addresses somebody; `names`: the words of the participants' names.
+
+    `known_only`: any other word at its start is a name only after a greeting.
+    """
     if any(map(_is_mention, sentence.tokens)):
         return not _asks_about_mention(sentence.words)
     tokens, greeted = _without_greeting(sentence.tokens)
@@ -63,7 +71,7 @@ def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
     called = (
         _starts_with_name(words, names)
         or any(_is_called(words, at) for at, word in enumerate(words) if word in names)
-        or _starts_with_unknown_name(tokens, words, greeted=greeted)
+        or ((greeted or not known_only) and _starts_with_unknown_name(tokens, words, greeted=greeted))
     )
     ends = sentence.is_question and len(tokens) > 3 and tokens[-2] == "," and tokens.count(",") == 1
     return group or called or (ends and words[0] in _QUESTION_STARTS and _can_be_name(tokens[-1]))

@@ -23,8 +23,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from bot.text.speech import phrases
-from bot.text.speech.addressee import is_for_others
-from bot.text.speech.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
+from bot.text.speech.addressee import is_for_others, split_names
+from bot.text.speech.chat_sentences import SHORTCODE, Sentence, split_sentences
 from bot.text.speech.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced, is_unspaced_thanks
 
 if TYPE_CHECKING:
@@ -69,17 +69,11 @@ def classify_message(text: str, people: Collection[str] = (), *, interrupted: bo
     sentences = split_sentences(text)
     if not sentences or _ends_in_laughter(text, sentences) or _opens_in_laughter(sentences):
         return "chatter"
-    names = frozenset(normalize_word(part) for name in people for part in name.split())
+    names = split_names(people)
     if any(is_for_others(sentence, names) for sentence in sentences):
         return "others"
     found = [_classify_sentence(sentence, interrupted=interrupted) for sentence in sentences]
     return next(verdict for verdict in _VERDICT_ORDER if verdict in found)
-
-
-def is_remark(text: str, people: Collection[str] = ()) -> bool:
-    """Whether a message asks nothing, is for nobody in particular, and more than thanks or chatter."""
-    asks = any(sentence.is_question for sentence in split_sentences(text))
-    return not asks and classify_message(text, people, interrupted=True) == "unclear"
 
 
 def is_small_talk(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Decide whether a message without a mention asks the bot, where nobody else has written. Pure."""
+"""Decide whether a message without a mention asks the bot where nobody else has written, or comments on it. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from bot.text.speech import phrases
 from bot.text.speech.addressed import classify_addressed, is_request, name_evidence
+from bot.text.speech.addressee import is_for_others, split_names
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.weights import asks_behind_call, estimate
+from bot.text.speech.question_rules import classify_message
 from bot.text.speech.unspaced_questions import is_unspaced_thanks
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bot.text.speech.chat_sentences import Sentence
 
 # Says what its author does or did, and may go on with two words: "mach ich", "told her", "vou ver com ela".
@@ -34,6 +38,7 @@ _REMARKS = re.compile(
     r"|please wait|(?:(?:quel|what a|qué|que) )?(?:schade|dommage|shame|pity|pena|lástima)"
     r"|残念(?:です)?(?:ね)?"
 )
+_WE = phrases.parse_words("we wir nous nosotros nosotras nós")
 MIN_UNMARKED = 0.8  # probability, of question and statement, of a question without a question mark
 
 
@@ -46,6 +51,21 @@ def asks_bot(text: str) -> bool:
         return True
     asks, states, *_ = estimate(text, name_evidence(text, sentences))
     return not all(map(_asks_nothing, sentences)) and asks >= MIN_UNMARKED * (asks + states)
+
+
+def is_remark(text: str, people: Collection[str] = ()) -> bool:
+    """Whether a message asks nothing, calls none of the people, and is more than thanks or chatter.
+
+    Unlike in a question, a word before a comma is no name unless it is one of theirs ("Friday, not Monday"), and what
+    is said of "us" is for everybody.
+    """
+    sentences, names = split_sentences(text), split_names(people)
+    if any(sentence.is_question for sentence in sentences) or classify_addressed(text) == "thanks":
+        return False
+    verdict = classify_message(text, people, interrupted=True)
+    if verdict != "others" or any(is_for_others(sentence, names, known_only=True) for sentence in sentences):
+        return verdict == "unclear"
+    return any(is_for_others(sentence, names) or not _WE.isdisjoint(sentence.words) for sentence in sentences)
 
 
 def _asks_nothing(sentence: Sentence) -> bool:

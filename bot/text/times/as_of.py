@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import date
 
 MAX_WORDS = 8  # of a time, such as "the 3rd of May 2026"
-FUTURE = N_("I can answer as of a day that has been, not as of one that is to come: {words}.")
-NO_DAY = N_("I do not know the day “{words}”.")
+FUTURE = N_("I can only answer as of a day in the past, and {words} is still to come.")
+NO_DAY = N_("I don't know the day “{words}”.")
 HINT = N_("Write the day as in “as of 2026-05-03”.")
 
 _ENGLISH = r"as (?:of|at)"

@@ -30,4 +30,4 @@ def describe_coverage(coverage: Coverage, now: datetime) -> str:
 def describe_wrong(numbers: Sequence[int]) -> str:
     """Which sources somebody found wrong when they settled a contradiction."""
     named = format_list([f"[{number}]" for number in numbers])
-    return gettext("Somebody who may decide it marked {sources} as wrong.").format(sources=named)
+    return gettext("Somebody who can decide this marked {sources} as wrong.").format(sources=named)

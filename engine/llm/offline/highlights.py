@@ -53,14 +53,14 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind, zone: tzinfo 
     """Quotations of the requested kind, one per line; empty if there are none.
 
     Of decisions and open questions these are the newest, in order of time; those without a time come first.
-    `zone`: of the days until which something held.
+    `zone`: of the times, and of the days until which something held.
     """
     if kind == "digest":
         return _find_digest(sources, zone)
     candidates = build_candidates(sources)
     if kind == "summary":
-        return render_quotations(build_quotations(_most_informative(candidates), candidates))
-    return render_quotations(build_quotations(_list_newest(kind, candidates), candidates))
+        return render_quotations(build_quotations(_most_informative(candidates), candidates), zone)
+    return render_quotations(build_quotations(_list_newest(kind, candidates), candidates), zone)
 
 
 def _list_newest(kind: str, candidates: Sequence[Candidate], left_out: Collection[int] = ()) -> list[int]:
@@ -95,9 +95,9 @@ def _find_digest(sources: Sequence[Source], zone: tzinfo) -> str:
         TASKS_SECTION: _list_newest("tasks", candidates, left_out),
     }
     quoted = {at for positions in points.values() for at in positions}
-    sections = {TOPICS_SECTION: _name_topics(candidates, quoted | left_out)}
+    sections = {TOPICS_SECTION: _name_topics(candidates, quoted | left_out, zone)}
     for heading, positions in points.items():
-        sections[heading] = render_quotations(build_quotations(positions, candidates)).splitlines()
+        sections[heading] = render_quotations(build_quotations(positions, candidates), zone).splitlines()
     sections[CHANGES_SECTION] = _find_changes(everything, replaced, zone)
     sections[FILES_SECTION] = [f"{file.title} [{file.number}]" for file in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
@@ -110,18 +110,18 @@ def _find_changes(candidates: Sequence[Candidate], replaced: Mapping[int, int], 
     lines: list[str] = []
     for at in latest:
         marked, order = put_newer_first(candidates, [at], replaced, zone)
-        lines += render_quotations(build_quotations(order, marked)).splitlines()
+        lines += render_quotations(build_quotations(order, marked), zone).splitlines()
     return list(dict.fromkeys(lines))
 
 
-def _name_topics(candidates: Sequence[Candidate], quoted: Collection[int]) -> list[str]:
+def _name_topics(candidates: Sequence[Candidate], quoted: Collection[int], zone: tzinfo) -> list[str]:
     """A line for each topic: its words, and the message of it that says most and is not quoted elsewhere."""
     lines = list[str]()
     for topic in find_topics(candidates):
         own = [candidates[at] for at in topic.positions if at not in quoted and not asks(candidates[at].text)]
         best = max(own, key=lambda one: (_can_stand_alone(one), len(one.stems)), default=None)
         if best is not None:
-            line = render_quotations([build_quotation([best])])
+            line = render_quotations([build_quotation([best])], zone)
             lines.append(f"{', '.join(topic.words)} – {_point(line)}")
     return lines
 

@@ -141,5 +141,5 @@ class OfflineModel:
             gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
             lead = f"{render_closest(gaps)}\n"
         candidates, chosen = await asyncio.to_thread(put_newer_first, candidates, chosen, zone=prompt.zone)
-        quoted = render_quotations(build_quotations(chosen, candidates))
+        quoted = render_quotations(build_quotations(chosen, candidates), prompt.zone)
         return f"{searched}{lead}{quoted}" if quoted else NOTHING_FOUND

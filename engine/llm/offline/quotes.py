@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +17,11 @@ from engine.llm.offline.quoting.links import share_name
 from engine.llm.offline.quoting.lists import complete_list, find_list
 from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
 from engine.llm.offline.words import count_words, split_words, stem
+from engine.text.cleanup import MINUTE_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import tzinfo
 
     from engine.llm.offline.candidates import Candidate
     from engine.llm.offline.ranking import ClauseScores
@@ -201,18 +205,26 @@ def build_quotation(run: Sequence[Candidate]) -> Quotation:
     return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text, last.until)
 
 
-def render_quotations(quoted: Sequence[Quotation]) -> str:
-    """One line per quotation; several form a list."""
+def render_quotations(quoted: Sequence[Quotation], zone: tzinfo = UTC) -> str:
+    """One line per quotation; several form a list. `zone`: of the times of messages."""
     bullet = "- " if len(quoted) > 1 else ""
-    return "\n".join(f"{bullet}{_render_quote(quotation)}" for quotation in quoted)
+    return "\n".join(f"{bullet}{_render_quote(quotation, zone)}" for quotation in quoted)
 
 
-def _render_quote(quotation: Quotation) -> str:
+def _render_quote(quotation: Quotation, zone: tzinfo) -> str:
     """One line: “the words” [n]; for messages after speaker and time, for what was replaced after the day of that."""
     words = _CITATION.sub(r"(\1)", quotation.text)  # a number in the source is not one of our citations
-    who = f"{quotation.speaker} ({quotation.time_text} UTC): " if quotation.speaker else ""
+    who = f"{quotation.speaker} ({_localize(quotation.time_text, zone)}): " if quotation.speaker else ""
     until = f"Until {quotation.until}: " if quotation.until else ""
     return f"{until}{who}“{words}” [{quotation.number}]"
+
+
+def _localize(time_text: str, zone: tzinfo) -> str:
+    """The time of a message in a time zone; UTC is named, since it is the zone of somebody whose own is unknown."""
+    if zone is not UTC:
+        with suppress(ValueError, OverflowError):  # no time, or none that the zone can tell
+            return f"{datetime.fromisoformat(time_text).replace(tzinfo=UTC).astimezone(zone):{MINUTE_FORMAT}}"
+    return f"{time_text} UTC"
 
 
 def _quote_runs(at: int, candidates: Sequence[Candidate]) -> list[list[int]]:

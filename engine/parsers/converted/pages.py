@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PICTURE = "<!-- image -->"
 FORMULA = "<!-- formula-not-decoded -->"
-NOT_DECODED = "the parser service did not decode it"
+NOT_DECODED = "it could not be decoded"
 _MARK = re.compile(r"<!--(?:[^-]|-(?!->)){0,200}-->")
 
 

@@ -217,7 +217,7 @@ async def test_what_does_not_fit_is_refused_in_words(desk: Desk) -> None:
         ("aks", FERRY, "There is no tool “aks”. The tools are ask, retrieve"),
         ("ask", {**FERRY, "since": "2026-13-45"}, "The tool ask has no argument since. It takes question, as_of."),
         ("ask", {}, "The tool ask needs question. It takes question, as_of."),
-        ("ask", {**FERRY, "as_of": "yesterdy"}, "I do not know the day “yesterdy”."),
+        ("ask", {**FERRY, "as_of": "yesterdy"}, "I don't know the day “yesterdy”."),
         ("ask", {"question": "When? in:#nowhere"}, "Nothing that can be read here is in #nowhere. Check the name."),
         (
             "entity",

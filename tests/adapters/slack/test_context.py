@@ -18,5 +18,6 @@ async def test_scopes_that_the_app_lacks_are_logged_at_the_start(lacking: list[s
     app = App.from_manifest()
     async with FakeSlack(replace(app, scopes=app.scopes - set(lacking))) as slack:
         with capture_logs() as logs:
-            await fetch_identity(AsyncWebClient(token=app.bot_token, base_url=slack.base_url))
+            identity = await fetch_identity(AsyncWebClient(token=app.bot_token, base_url=slack.base_url))
+    assert list(identity.lacking) == lacking
     assert [log["scopes"] for log in logs if log["event"] == "slack.scopes_missing"] == ([lacking] if lacking else [])

@@ -165,8 +165,8 @@ async def test_a_digest_that_is_refused_for_hours_ends_and_who_scheduled_it_lear
     place, card = bot.platform.posts[-1]
     assert place.channel == "Dada"
     assert card.text == (
-        "I ended the digest of #roof, daily 09:00 UTC, because Slack refuses it: not in the channel."
-        " Schedule it again once that is solved."
+        "I ended the digest of #roof, daily 09:00 UTC, because I'm not allowed to do that in #roof."
+        " An admin can check my permissions there. Schedule it again once that is solved."
     )
 
 

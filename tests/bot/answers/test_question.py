@@ -234,5 +234,5 @@ async def test_as_of_a_day_it_is_limited_to_that_day_in_the_zone_of_who_asks(bot
 
 
 async def test_as_of_a_day_to_come_it_is_refused(bot: BotFixture) -> None:
-    with pytest.raises(InvalidQuestion, match="one that is to come: tomorrow"):
+    with pytest.raises(InvalidQuestion, match="tomorrow is still to come"):
         await build(bot, "<@BOT> who leads it as of tomorrow?", time=START)

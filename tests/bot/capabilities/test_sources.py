@@ -248,7 +248,7 @@ async def test_a_manager_is_told_what_is_read_anew_and_confirms_no_losses(
     bot: BotFixture, roof: Location, town: Path
 ) -> None:
     [said] = await manage(bot, roof, SyncSource())
-    assert said.text == "I read nothing outside of the chat for what you can read."
+    assert said.text == "I read no website or other source outside of the chat that you can see."
     await own(bot, AddSource(str(town), roof.room, confirmed=True))
     for name in ("", "town"):
         [said] = await manage(bot, roof, SyncSource(name))

@@ -193,6 +193,8 @@ def test_a_wrong_setting_is_refused_and_a_misspelt_one_named(place: Path, monkey
     assert json.loads(shown.stdout)
     (place / ".env").write_text("THREADLORE_LLM_MAX_CONCURRENCY=0\n")
     assert threadlore("status").exit_code == 0, "a file is read only where it is named"
+    refused = threadlore("status", THREADLORE_QUESTIONS_PER_MINUTE="many")
+    assert "THREADLORE_QUESTIONS_PER_MINUTE cannot be used: it is no whole number." in refused.stderr
     for words, name in ((("--env-file", ".env"), "LLM_MAX_CONCURRENCY"), ((), "GRAPH_BACKEND")):
         environment = {} if words else {"THREADLORE_GRAPH_BACKEND": "neo4j"}
         refused = threadlore(*words, "status", **environment)

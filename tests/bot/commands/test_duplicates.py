@@ -51,7 +51,7 @@ async def test_a_name_that_may_mean_two_things_is_listed_until_it_is_split(works
     assert "sings" in await workspace.text("ada", "graph Avon (singer)")
     await workspace.command("ada", f"correct {card.buttons[0].value}")
     assert "**Avon**: location" in await duplicates(workspace)
-    with pytest.raises(InvalidQuestion, match="not said"):
+    with pytest.raises(InvalidQuestion, match="don't know what belongs"):
         await workspace.command("ada", "correct split Avon River")
 
 

@@ -111,7 +111,7 @@ def test_a_shortened_usage_closes_its_brackets(traits: PlatformTraits) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *("in:#channel", "as of 3 May", "forget a file, a message", "what you missed", "told of new messages"),
+        *("in:#channel", "as of 3 May", "forget a file, a message", "what you missed", "hear about new messages"),
         *("correct what I know", "verify an answer", "what I know about you, also as a file", "what I could not read"),
         *("who could find what is shared here, or a document", "websites that I read"),
     ],

@@ -42,7 +42,7 @@ async def test_a_channel_that_cannot_be_looked_up_is_left_out(workspace: Workspa
 
 
 async def test_a_person_can_be_forgotten_from_the_page(workspace: Workspace) -> None:
-    own = Button("What I know about you", "my-data", "")
+    own = Button("My data", "my-data", "")
     assert (await home_card(workspace, "bob")).buttons == (own, Button("Forget me", "forget", "me"))
     await workspace.command("bob", "forget-me")
     card = await home_card(workspace, "bob")

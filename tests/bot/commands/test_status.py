@@ -48,7 +48,7 @@ async def test_status_counts_what_was_not_read_and_names_what_lies_here(workspac
     goat = workspace.platform.add_file("goat.png", b"\x89PNG", kind="image/png")
     await workspace.bot.ingest_service.files.ingest_and_confirm(workspace.bot.share(ROOF, goat))
     text = await workspace.text("bob", "status")
-    assert "Not read: 1 picture.\nThe newest ones here:\n- goat.png: It is a picture." in text
+    assert "Not read: 1 picture.\nThe newest ones here:\n- goat.png: I can't look at pictures." in text
     direct = workspace.platform.add_channel("DM", "bob", kind="direct")
     assert "goat.png" not in await workspace.text("bob", "status", direct)
 

@@ -43,7 +43,12 @@ async def list_comments(bot: BotFixture, reply: RecordedReply) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", [WRONG, f"<@BOT> {WRONG}", "<@BOT> Wrong week.", "Wrong week.", "you mixed up the years"]
+    "text",
+    [
+        *(WRONG, f"<@BOT> {WRONG}", "<@BOT> Wrong week.", "Wrong week.", "you mixed up the years"),
+        *("Friday, not Monday", "we moved it to Friday", "Die Antwort ist falsch, wir liefern am Freitag"),
+        *("<@BOT> Das ist veraltet", "Não, é sexta-feira", "それは間違いです"),
+    ],
 )
 async def test_a_reply_in_the_thread_is_the_comment_of_the_vote(bot: BotFixture, text: str) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)

@@ -23,7 +23,6 @@ FOR_MANAGERS = {
 }
 OTHERS = {
     "the same except for hyphens, spaces, periods or accents",  # blanks between words
-    "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit.",
 }
 
 

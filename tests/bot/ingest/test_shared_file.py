@@ -40,6 +40,6 @@ def test_a_large_file_that_is_announced_as_film_is_film_whatever_its_name() -> N
 
 def test_a_failure_says_the_family_of_a_file_whose_name_does_not() -> None:
     assert find_failed_family(upload("scene.blend"), NoTextFormat("It cannot be read.")) == OTHER
-    assert find_failed_family(upload("scan"), EmptyPicture("It is a picture.")) == "picture"
+    assert find_failed_family(upload("scan"), EmptyPicture("I can't look at pictures.")) == "picture"
     assert find_failed_family(upload("logo.svg", "image/svg+xml"), CorruptFile("It is damaged.")) == "picture"
     assert find_failed_family(upload("plan.pdf", "application/pdf"), CorruptFile("It is damaged.")) == ""

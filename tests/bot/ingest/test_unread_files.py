@@ -80,7 +80,7 @@ async def test_who_gave_a_picture_to_the_bot_is_told_alone(bot: BotFixture, plac
     await bot.ingest_service.files.ingest_and_confirm(message)
     [(target, card)] = bot.platform.private_messages
     assert (target.person, target.private) == ("ada", True)
-    assert "goat.png: It is a picture." in card.text
+    assert "goat.png: I can't look at pictures." in card.text
     assert bot.platform.reactions[message.id][-1] == "failed"
     assert await list_names(bot) == ([] if place == "direct" else ["goat.png"])
 

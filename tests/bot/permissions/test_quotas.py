@@ -15,7 +15,8 @@ from tests.support.builders import HALL, ROOF
 from tests.support.clock import START, ManualClock
 
 OTHER = Location("slack", "T2", "HALL")
-REFUSED, SPENT = texts.TOO_MANY_QUESTIONS, texts.BUDGET_SPENT
+REFUSED = texts.TOO_MANY_QUESTIONS
+SPENT = texts.BUDGET_SPENT.format(duration="14 hours")  # until the day ends in UTC
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.parsers.formats.openxml.parts import PartReader, PartRelation
 
 NO_DOCUMENT = "it is an object of another program"
-_FILM = "it is a sound or a film"
+_FILM = "it is a recording or a video"
 _FILES = frozenset({"package", "oleObject"})
 _MEDIA = frozenset({"media", "audio", "video"})
 _OLE = b"\xd0\xcf\x11\xe0"

@@ -170,7 +170,7 @@ class Corrections(Topic[Place_co]):
         """The id of a space. Raises NotFound."""
         for (id_,) in self.db.execute_fetchall("SELECT id FROM space WHERE name = ?", (space,)):
             return int(id_)
-        raise NotFound("Nothing is known here yet.", hint="Add documents first.")
+        raise NotFound("I don't know anything here yet.", hint="Add documents first.")
 
     def _resolve_place(self, space: str, room: str) -> tuple[int, int]:
         """The ids of a correction's space and room (0 for none); a moved room decides the space."""

@@ -59,7 +59,7 @@ async def test_both_authors_who_may_read_both_are_told_once_with_both_cited(bot:
         assert SECOND in reply.text
         assert reply.closing is not None
         assert [button.label for button in reply.closing.buttons] == [
-            *("✓ 5433", "✓ 5434", "Both are right", "Don't tell me of any")
+            *("✓ 5433", "✓ 5434", "Both are right", "Stop asking me")
         ]
         assert len(reply.closing.sources) == 2
 

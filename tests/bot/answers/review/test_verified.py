@@ -82,9 +82,39 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
         "improve",
     ]
     assert await list_offers(bot, first) == ["verify", "correct-answer", "down", "delete"]
-    assert await list_offers(bot, again) == ["down", "delete"]
+    assert await list_offers(bot, again) == ["verify", "correct-answer", "down", "delete"]
+    assert await list_offers(bot, again, "bob") == ["down", "delete"]
     assert not is_verified(await bot.ask(HALL, "bob", "Who brings the Tiles?"))
     assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))
+
+
+async def test_a_verified_answer_is_corrected_where_it_is_shown(bot: BotFixture) -> None:
+    await verify(bot)
+    again = await bot.ask(HALL, "bob", AGAIN)
+    stored = await bot.store.answers.get(again.target.answer)
+    assert stored is not None
+    bot.platform.advance(3600)
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
+    with pytest.raises(NotAllowed):
+        await verifier.verify(stored, "bob", "On Thursday.")
+    assert ASKED in await verifier.verify(stored, "eve", "On Thursday.")
+    [one] = await bot.store.verified_answers.list_in_room(ROOF.room)
+    assert (one.question, one.text, one.verifier, one.author) == (ASKED, "On Thursday.", "eve", "eve")
+    assert await bot.store.verified_answers.list_in_room(HALL.room) == []
+    assert "Thursday" in (await bot.ask(HALL, "bob", AGAIN)).text
+
+
+async def test_a_verified_answer_is_verified_again(bot: BotFixture) -> None:
+    await verify(bot)
+    [before] = await bot.store.verified_answers.list_in_room(ROOF.room)
+    bot.platform.advance(3600)
+    direct = bot.platform.add_channel("DIRECT", "eve", kind="direct")
+    shown = await bot.ask(direct, "eve", AGAIN)
+    assert await list_offers(bot, shown, "eve") == ["verify", "correct-answer", "delete"]
+    assert (await press_verify(bot, shown, "eve")).startswith("Verified.")
+    [renewed] = await bot.store.verified_answers.list_in_room(ROOF.room)
+    assert renewed == replace(before, verifier="eve", verified_at=renewed.verified_at, keys=renewed.keys)
+    assert renewed.verified_at > before.verified_at
 
 
 async def test_nothing_of_a_verified_answer_is_shown_before_its_readers_are_known(

@@ -175,5 +175,5 @@ async def test_as_of_a_day_an_answer_says_so_and_nothing_later_is_known(perform:
     assert list_end_notices(end)[0] == "As of May 3, 2020: what was written later is left out."
     context = await retrieve(perform, f"{GUDGEON} as of yesterday", as_of="2020-05-03")
     assert (context.as_of, context.sources) == (date(2020, 5, 3), ())
-    with pytest.raises(InvalidQuestion, match="one that is to come"):
+    with pytest.raises(InvalidQuestion, match="still to come"):
         await perform(Ask(GUDGEON, as_of="2999-01-01"))

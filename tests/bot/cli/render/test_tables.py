@@ -51,7 +51,7 @@ ENTITIES = tuple(ContextEntity(f"E{number}", "t", "d") for number in range(20))
 CONTEXT = Context(SearchQuery("Who?", ("h",), ("l",)), "mix", ENTITIES, (), (RULES,), {"search": 12.0})
 BROKEN = results.IngestFailure("/a.pdf", "Broken.", "Save it.")
 TOKEN = AccessToken("1", "editor", Subject("slack", "T1", "U1"), ("ask", "read"), 60, START, START)
-GOAT = UnreadFileInfo("goat.png", "#meadow", "U1", START, "picture", "It is a picture.")
+GOAT = UnreadFileInfo("goat.png", "#meadow", "U1", START, "picture", "I can't look at pictures.")
 SHOWN: dict[str, RenderableType] = {
     "sources": tables.render_sources([RULES]),
     "sources with the beginning of their texts": tables.render_sources([RULES], "beginning"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices
+from bot.errors import PermissionDenied
+from bot.ingest.sync.manager_notices import ManagerNotices, ModelNotices, PeopleNotices, PermissionNotices
 from bot.platform.models import Person
 from engine import Extraction, Mention
 from engine.errors import BadModelSettings, DatabaseLost, EngineError, ModelUnreachable, OutOfCredit
@@ -65,6 +67,35 @@ async def test_a_budget_that_is_used_up_is_told_once_in_its_workspace(
     told = await tell(bot)
     assert len(told) == count
     assert all("used up what may be spent on indexing" in text for text in told)
+
+
+async def tell_of_permissions(bot: BotFixture) -> list[str]:
+    """What Ada is told of what was refused."""
+    await PermissionNotices(bot.context, ManagerNotices(bot.context)).tell()
+    return [card.text for place, card in bot.platform.posts if place.channel == "Dada"]
+
+
+async def test_a_permission_that_is_missing_is_told_once_with_its_channel(bot: BotFixture) -> None:
+    refusal = PermissionDenied("Discord does not allow to react (403).", permissions=["Add Reactions"])
+    bot.context.denials.note(refusal, ROOF)
+    assert await tell_of_permissions(bot) == [], "nobody who manages the workspace has written"
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    bot.platform.failing["reaction"] = refusal
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    for _ in range(2):
+        told = await tell_of_permissions(bot)
+        bot.context.denials.note(refusal, ROOF)
+    assert told == [
+        "I can't do all of my work in #roof: I need the permission “Add Reactions”. An admin can give it to me."
+    ]
+
+
+async def test_a_permission_that_a_workspace_lacks_is_told_without_a_channel(bot: BotFixture) -> None:
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    bot.context.denials.add(replace(ROOF, channel=""), ["files:read", "channels:read"])
+    [told] = await tell_of_permissions(bot)
+    assert "in this workspace: I need the permission “channels:read and files:read”" in told
 
 
 async def tell_of_people(bot: BotFixture, *prefixes: str) -> list[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.speech.unaddressed import asks_bot
+from bot.text.speech.unaddressed import asks_bot, is_remark
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,21 @@ from bot.text.speech.unaddressed import asks_bot
 )
 def test_what_is_said_to_the_bot_alone_asks_it_only_clearly(text: str, *, asks: bool) -> None:
     assert asks_bot(text) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "remarks"),
+    [
+        *((text, True) for text in ("Wrong.", "you mixed up the years", "Friday, not Monday", "Bruno said otherwise")),
+        *((text, True) for text in ("we moved it to Friday", "No, it is Friday", "that was last year's plan")),
+        *((text, True) for text in ("Das stimmt nicht", "Freitag, nicht Montag", "Falsch, wir liefern am Freitag")),
+        *((text, True) for text in ("C'est faux", "Vendredi, pas lundi", "Nous livrons vendredi")),
+        *((text, True) for text in ("Está mal", "El viernes, no el lunes", "Está errado", "Não, é sexta-feira")),
+        *((text, True) for text in ("それは間違いです", "いいえ、金曜日です", "月曜日ではなく金曜日です")),
+        *((text, False) for text in ("Ada, they moved it", "hey Zoe, look at this", "<@ada> they moved it")),
+        *((text, False) for text in ("田中さん、見積もりを送って", "anyone for lunch", "who brings the tiles?")),
+        *((text, False) for text in ("thanks anyway", "Danke trotzdem", "merci quand même", "ok", "lol")),
+    ],
+)
+def test_a_remark_says_something_and_calls_none_of_the_people(text: str, *, remarks: bool) -> None:
+    assert is_remark(text, ["Ada"]) is remarks

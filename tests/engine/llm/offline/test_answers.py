@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from engine.llm.checked_embedder import wrap_embedder
@@ -186,9 +188,15 @@ def test_what_is_quoted_with_a_sentence(line: str) -> None:
 
 
 def test_a_quotation_names_speaker_and_time_and_cites_nothing_else() -> None:
-    assert render_quotations([Quotation(2, "Yes [1, 3].", "Bo", "2026-05-12 10:04")]) == (
-        "Bo (2026-05-12 10:04 UTC): “Yes (1, 3).” [2]"
-    )
+    said = [Quotation(2, "Yes [1, 3].", "Bo", "2026-05-12 10:04")]
+    assert render_quotations(said) == "Bo (2026-05-12 10:04 UTC): “Yes (1, 3).” [2]"
+
+
+def test_a_quotation_names_the_time_where_the_person_asking_is() -> None:
+    said = [Quotation(2, "Yes.", "Bo", "2026-05-12 10:04")]
+    assert render_quotations(said, ZoneInfo("Pacific/Auckland")) == "Bo (2026-05-12 22:04): “Yes.” [2]"
+    hostile = [Quotation(2, "Yes.", "Bo", "2026-13-99 99:99")]
+    assert render_quotations(hostile, ZoneInfo("Pacific/Auckland")) == "Bo (2026-13-99 99:99 UTC): “Yes.” [2]"
 
 
 def test_rare_words_weigh_more_than_frequent_and_generic_ones() -> None:

@@ -105,9 +105,9 @@ def test_a_part_without_a_name_is_a_file_of_its_own(content: str, title: str, te
         ),
         (
             multipart("related", f"{HTML}<p>One.</p>", picture("Content-ID: <1>")),
-            ("1 picture", "no program reads pictures here"),
+            ("1 picture", "I can't read pictures here"),
         ),
-        (picture(), ("1 picture", "no program reads pictures here")),
+        (picture(), ("1 picture", "I can't read pictures here")),
     ],
 )
 def test_what_cannot_be_read_is_named(content: str, named: tuple[str, str]) -> None:

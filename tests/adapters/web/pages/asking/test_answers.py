@@ -106,6 +106,17 @@ async def test_channels_are_looked_up_until_there_are_enough(
     assert len(opened) == 2
 
 
+async def test_only_who_may_improve_an_answer_is_offered_to(
+    visitors: Visitors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "MAX_EXPERTS", 0)
+    for person, is_offered in (("bob", False), ("cleo", True)):
+        visitors.become(person)
+        id_ = (await visitors.ask(FERRY))["answer"]
+        offered = (await visitors.client.get(f"/ask/actions?answer={id_}")).text
+        assert ("Improve this answer" in offered) is is_offered
+
+
 async def test_an_answer_is_verified_in_a_channel_by_whoever_may(visitors: Visitors) -> None:
     visitors.become("bob")
     mine = await visitors.ask(FERRY)
