@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 2
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 21
+ANSWER_VERSION = 22
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
