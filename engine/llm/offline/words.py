@@ -40,7 +40,7 @@ _STATE = re.compile(
     r"|\b(down|up|off|out|away)\s*\?"
 )
 # "I've", "it's", "don't": what stands before the ending, without the n of "not".
-_CONTRACTION = re.compile(r"(\w+?)(?:['’](?:s|ve|m|re|ll|d)|n?['’]t)")
+_CONTRACTION = re.compile(r"\A(\w{1,40}?)(?:['’](?:s|ve|m|re|ll|d)|n?['’]t)\Z")
 _VOWEL = re.compile("[aeiouyäöüéèà]")
 _SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
