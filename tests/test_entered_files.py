@@ -28,7 +28,7 @@ is_in_background = ContextVar("is_in_background", default=False)
 ROOT = Path(__file__).parent.parent
 PRODUCT = tuple(f"{ROOT / name}/" for name in ("adapters", "bot", "engine"))
 # The most files that each event may enter.
-LIMITS = {"mention": 140, "upload": 101, "edit": 85, "delete": 80, "query": 121}
+LIMITS = {"mention": 140, "upload": 101, "edit": 85, "delete": 80, "query": 136}
 
 
 class EnteredFiles:

@@ -76,8 +76,8 @@ class AnswerEnd:
     the answer leaves out something that its reader may read (as in ResolvedScope). `rebuilding`: graph and vectors were
     incomplete. `failed_helpers`: calls that help to search and failed. `verified`: who verified this answer and when,
     if it was not written for this question. `answer`: its id, if it is kept. `since`: the first day of an overview, if
-    older passages were left out. `unsearched`: the language model was asked alone, so that there can be no source.
-    `as_of`: the day after which nothing is known to the answer, if the question named one.
+    older passages were left out. `unsearched`: the language model was asked alone, or nothing was asked for, so that
+    there can be no source. `as_of`: the day after which nothing is known to the answer, if the question named one.
     """
 
     sources: tuple[Source, ...]

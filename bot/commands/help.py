@@ -6,13 +6,12 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
+from bot.answers.introduction import build_introduction
 from bot.commands.context import CommandContext
 from bot.errors import PlatformError
 from bot.i18n import LANGUAGES, N_, gettext, use_language
 from bot.platform.models import Card
 from bot.text.excerpts import content_words
-from bot.text.markdown import escape_markdown
-from engine.errors import EngineError
 from engine.text.languages.detection import load_function_words
 
 if TYPE_CHECKING:
@@ -22,17 +21,11 @@ if TYPE_CHECKING:
     from bot.platform.events import CommandInvoked
     from bot.platform.traits import PlatformTraits
 
-MAX_NAMES, MAX_FILES = 12, 200  # of what the person can read
-MIN_NAME_LENGTH = 3  # characters
 MAX_FOUND = 5  # commands about words
 MIN_COMMON, MAX_ENDING = 4, 4  # letters that two forms of a word begin with, and those of their endings
 MAX_USAGE = 32  # characters of a usage in the list of all commands
 
-EXAMPLES_HEADING = N_("You could ask me:")
 NOTHING_READ = N_("I haven't read anything that you can see yet. Drop a file here, or let me read a channel.")
-ABOUT_NAME = N_("What do we know about {name}?")
-ABOUT_FILE = N_("What does “{title}” say?")
-ABOUT_WEEK = N_("What was decided last week?")
 ALL_COMMANDS = N_("Tell me things, too: “remember: …”. `{command}` lists everything that I can do.")
 INTRODUCTION = N_(
     "I read {channels} and the files shared there, and answer questions about them. The "
@@ -191,28 +184,12 @@ def _format_usage(traits: PlatformTraits, name: str, command: Command) -> str:
     return f"{traits.command_prefix}{name} {named or command.usage}".rstrip()
 
 
-async def introduce(services: BotServices, called: CommandInvoked) -> Card:
-    """Who the bot is, with three questions for the person who asks."""
+async def introduce(services: BotServices, called: CommandInvoked, *, is_private: bool) -> Card:
+    """Who the bot is, with three questions for those who see the reply: the caller alone, or everyone at the place."""
     call = CommandContext.of(services, called, called.time or services.context.clock.now())
-    examples = list[str]()
-    with suppress(EngineError):  # an introduction without examples is better than none
-        examples = await _list_examples(call)
-    lines = [describe_reading(call.traits), ""]
-    lines += (
-        [gettext(EXAMPLES_HEADING), *(f"- {example}" for example in examples)] if examples else [gettext(NOTHING_READ)]
-    )
-    lines += ["", gettext(ALL_COMMANDS).format(command=call.traits.format_command("help"))]
-    return Card("\n".join([*lines, services.context.disclosure.describe()]))
-
-
-async def _list_examples(call: CommandContext) -> list[str]:
-    """Three questions about what the caller can read; fewer if there is less."""
-    scope = await call.resolve_scope()
-    documents = await call.engine.documents.list(scope)
-    if not documents:
-        return []
-    names = [name for name in await call.engine.graph.find_names("", scope, MAX_NAMES) if len(name) >= MIN_NAME_LENGTH]
-    files = [document.title for document in documents[:MAX_FILES] if document.kind == "file"]
-    about_names = [gettext(ABOUT_NAME).format(name=escape_markdown(name)) for name in names[:2]]
-    about_files = [gettext(ABOUT_FILE).format(title=escape_markdown(file)) for file in files[:1]]
-    return [*about_names[: 2 - len(about_files)], *about_files, gettext(ABOUT_WEEK)]
+    audience = services.context.audience
+    scope = await (call.resolve_scope() if is_private else audience.scope_for_channel(called.location))
+    all_commands = gettext(ALL_COMMANDS).format(command=call.traits.format_command("help"))
+    further = [all_commands, services.context.disclosure.describe()]
+    reading, nothing = describe_reading(call.traits), gettext(NOTHING_READ)
+    return Card(await build_introduction(call.engine, scope, reading, nothing, further))

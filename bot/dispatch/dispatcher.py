@@ -15,6 +15,7 @@ from bot.answers.history import ThreadHistory
 from bot.answers.question import request_from_command, request_from_message, started_answer_id
 from bot.answers.renewal.superseded import SupersessionFinder
 from bot.answers.suggestions.presses import SuggestionPresses
+from bot.capabilities.asking.calls import WELCOME
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.help import introduce
 from bot.commands.table import list_commands, run_command
@@ -156,7 +157,7 @@ class Dispatcher:
                 await self._answer_edited(message)
                 await self._superseded.check(message)
             case QuestionAsked():
-                await self.answer_service.answer(request_from_command(event))
+                await self._answer_command(event)
             case CommandInvoked():
                 await self._run_command(event)
             case ButtonPressed():
@@ -229,6 +230,19 @@ class Dispatcher:
             await self.ingest_service.ingest_unaddressed(message)
             await self.ingest_service.links.ingest(message)
 
+    async def _answer_command(self, asked: QuestionAsked) -> None:
+        """Answer a question that was asked by a command, and reply to what asks for nothing that was read."""
+        speech = "question" if asked.uploads else classify_addressed(asked.text, is_direct=True)
+        call = CommandInvoked(
+            asked.id, asked.location, asked.person, "help", time=asked.time, handle=asked.handle, locale=asked.locale
+        )
+        if speech == "introduction":
+            await self._run_and_report(call, introduce(self, call, is_private=asked.private))
+        elif speech == "thanks":
+            await self._send_private(call, Card(gettext(WELCOME)))
+        else:
+            await self.answer_service.answer(request_from_command(asked))
+
     async def _explain_command(self, call: CommandInvoked, words: str) -> bool:
         """Explain the command that a message names, or the nearest one; False if it names none."""
         traits = self.context.platform_for(call.location).traits
@@ -282,7 +296,7 @@ class Dispatcher:
         if strip_mention(message.text).casefold() in HELP_WORDS:
             await self._run_command(call)
         elif speech == "introduction":
-            await self._run_and_report(call, introduce(self, call))
+            await self._run_and_report(call, introduce(self, call, is_private=False))
         else:
             await self._set_done(message)
 

@@ -266,7 +266,7 @@ class FileIngest:
         async with aclosing(self._parser.stream(upload.name, data, origin=message.location.room)) as documents:
             async for parsed in documents:
                 filed = replace(first, document=f"{first.document}#{parsed.key}") if parsed.key else first
-                time = plausible_time(parsed.time, message.time) or message.time
+                time = plausible_time(parsed.time, message.time, parsed.day) or message.time
                 title = parsed.title if parsed.key else upload.name
                 place = (filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link)
                 yield filed, Document(*place, omissions=parsed.omissions, coverage=parsed.coverage)

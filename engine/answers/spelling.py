@@ -98,11 +98,16 @@ def choose_correction(word: str, texts: Iterable[str]) -> str:
     distances = {key: measure_distance(folded, key, most) for key in counts}
     near = [key for key, distance in distances.items() if 0 < distance <= most and len(key) >= MIN_LENGTH]
     near = [key for key in near if key not in STOP_WORDS]  # "mown" is no misspelled "down"
-    near = [key for key in near if distances[key] == 1 or key[0] == folded[0]]
+    near = [key for key in near if key[0] == folded[0] or (distances[key] == 1 and not _is_other_word(folded, key))]
     if not near:
         return ""
     best = min(near, key=lambda key: (distances[key], -counts[key].total(), key))
     return min(counts[best], key=lambda form: (-counts[best][form], form))
+
+
+def _is_other_word(one: str, other: str) -> bool:
+    """Whether only the first letter differs: that one is seldom mistaken, and "lorry" is no misspelled "sorry"."""
+    return one[1:] == other[1:]
 
 
 def measure_distance(one: str, other: str, most: int) -> int:

@@ -113,6 +113,7 @@ class DocumentConverter(Protocol):
 class ParsedFile:
     """A parsed file. `time` is the date that the document states itself, None if it states none.
 
+    `day` is the month and day of a document that states them without a year.
     `saved_at` is the time at which a program saved the file: used if neither the document nor its name states a date.
     `attachments` are files of their own. `key` is empty for the file itself, and differs for each of its attachments
     and of the further parts of a long file. `unread_pages` have no readable text (from 1; 0 is a picture itself).
@@ -125,6 +126,7 @@ class ParsedFile:
     title: str
     passages: tuple[Passage, ...]
     time: datetime | None = None
+    day: tuple[int, int] | None = None
     saved_at: datetime | None = None
     attachments: Sequence[FileWithin] = ()
     key: str = ""

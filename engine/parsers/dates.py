@@ -17,6 +17,8 @@ HEAD_LINES, LINE_LENGTH = 8, 160
 OTHER_WORDS, OTHER_HEADING_WORDS = 3, 12
 FIRST_YEAR, LAST_YEAR = 1900, 2199
 CLOCK_TOLERANCE = timedelta(days=1)
+MAX_AGE = timedelta(days=300)  # of a day without a year; one that would be longer ago is rather to come
+LEAP_YEAR = 2024  # has every day
 
 _MONTHS = {
     name: month
@@ -45,7 +47,23 @@ _DATE = re.compile(
     r"|(?<![\d.])(?P<dotted_day>\d{1,2})\.(?P<dotted_month>\d{1,2})\.(?P<dotted_year>\d{4})(?!\d)"
     rf"|(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[ _-](?:(?:of|de)[ _-])?(?P<month>{_MONTH})\b\.?,?[ _-]"
     r"(?:de[ _-])?(?P<year>\d{4})(?!\d)"
-    rf"|\b(?P<us_month>{_MONTH})\b\.?[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?,?[ _-](?P<us_year>\d{{4}})(?!\d)",
+    rf"|\b(?P<us_month>{_MONTH})\b\.?[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?,?[ _-](?P<us_year>\d{{4}})(?!\d)"
+    r"|(?<!\d)(?P<ja_year>\d{4})年 ?(?P<ja_month>\d{1,2})月 ?(?P<ja_day>\d{1,2})日",
+    re.IGNORECASE,
+)
+_LONG_MONTH = "|".join(sorted((name for name in _MONTHS if len(name) > 3 or name in {"may", "mai"}), key=len)[::-1])
+_DAY = re.compile(
+    rf"(?<![\d.:])(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[ _-](?:(?:of|de)[ _-])?(?P<month>{_LONG_MONTH})\b"
+    rf"(?!\.?,?[ _-](?:de[ _-])?\d)|\b(?P<us_month>{_LONG_MONTH})[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    r"(?!,?[ _.:-]?\d)|(?<![\d.:])(?P<dotted_day>\d{1,2})\.(?P<dotted_month>\d{1,2})\.(?!\d)"
+    r"|(?<![\d年])(?P<ja_month>\d{1,2})月 ?(?P<ja_day>\d{1,2})日",
+    re.IGNORECASE,
+)
+# What is named after the day on which people met; another text may name a day that is still to come.
+_MEETING = re.compile(
+    r"\b(?:minutes|(?:meeting|call|board|council|team|staff|planning|session|project)s?(?: notes)?|notes (?:of|from)"
+    r"|jour fixe|stand-?up|retro(?:spective)?|weekly|\w*protokoll|niederschrift|\w*sitzung|besprechung|treffen"
+    r"|acta|reunión|junta|compte[- ]rendu|procès[- ]verbal|réunion|ata|reunião)\b|議事録|会議|打ち合わせ|定例",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -81,6 +99,21 @@ def find_stated_date(name: str, text: str) -> datetime | None:
         day for number, line in enumerate(lines) if (day := _find_line_date(line, first=number == 0))
     ]
     return candidates[0] if candidates else None
+
+
+def find_stated_day(name: str, text: str) -> tuple[int, int] | None:
+    """The month and day without a year in the name or the first line of what tells of a meeting: "Minutes, 12 May"."""
+    first = next((line.strip()[:LINE_LENGTH] for line in text.split("\n") if line.strip()), "")
+    for line in (name.replace("_", "-"), first):
+        found = list(_DAY.finditer(line))
+        if len(found) == 1 and _MEETING.search(line.replace("-", " ")) and not _TERM.search(line[: found[0].start()]):
+            return _read_day(found[0])
+    return None
+
+
+def find_heading_date(path: Iterable[str]) -> datetime | None:
+    """The date that the headings above a section state, the nearest first: "Notes of the board › 12 May 2026"."""
+    return next((day for heading in reversed([*path]) if (day := _find_line_date(heading, first=False))), None)
 
 
 def parse_date(text: str) -> datetime | None:
@@ -124,11 +157,11 @@ def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
     dates = []
     for match in _DATE.finditer(text):
         part = match.groupdict()
-        year = part["iso_year"] or part["dotted_year"] or part["year"] or part["us_year"]
-        month = part["iso_month"] or part["dotted_month"] or _MONTHS[(part["month"] or part["us_month"]).lower()]
-        day = part["iso_day"] or part["dotted_day"] or part["day"] or part["us_day"]
+        year = part["iso_year"] or part["dotted_year"] or part["year"] or part["us_year"] or part["ja_year"]
+        month = part["iso_month"] or part["dotted_month"] or part["ja_month"]
+        day = part["iso_day"] or part["dotted_day"] or part["day"] or part["us_day"] or part["ja_day"]
         try:
-            stated = datetime(int(year), int(month), int(day), tzinfo=UTC)
+            stated = datetime(int(year), int(month or _find_month(match)), int(day), tzinfo=UTC)
         except ValueError:
             continue
         if FIRST_YEAR <= stated.year <= LAST_YEAR:
@@ -136,6 +169,29 @@ def _find_dates(text: str) -> list[tuple[datetime, int, int]]:
     return dates
 
 
-def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
-    """The date that a file states, or None if it is in the future."""
-    return stated if stated and stated <= now + CLOCK_TOLERANCE else None
+def _find_month(match: re.Match[str]) -> int:
+    return _MONTHS[(match["month"] or match["us_month"]).lower()]
+
+
+def _read_day(match: re.Match[str]) -> tuple[int, int] | None:
+    """The month and day of a match, if there is such a day."""
+    month = int(match["dotted_month"] or match["ja_month"] or _find_month(match))
+    day = int(match["dotted_day"] or match["ja_day"] or match["day"] or match["us_day"])
+    try:
+        return (date(LEAP_YEAR, month, day).month, day)
+    except ValueError:
+        return None
+
+
+def plausible_time(stated: datetime | None, now: datetime, day: tuple[int, int] | None = None) -> datetime | None:
+    """The date that a file states, None if it is in the future; without one the latest `day`, unless long ago."""
+    if stated is not None or day is None:
+        return stated if stated and stated <= now + CLOCK_TOLERANCE else None
+    for year in (now.year + 1, now.year, now.year - 1):
+        try:
+            latest = datetime(year, *day, tzinfo=UTC)
+        except ValueError:
+            continue
+        if latest <= now + CLOCK_TOLERANCE:
+            return latest if now - latest <= MAX_AGE else None
+    return None

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from engine.models import Passage
+from engine.parsers.dates import find_heading_date
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
@@ -193,7 +194,8 @@ class _Section:
 def passages_by_section(blocks: Iterable[Block], unit: str) -> tuple[Passage, ...]:
     """Passages with keys s1.1, s1.2, s2.1... and labels "Title › Section".
 
-    A section begins with its headings, including headings without text of their own. Outside of headings the label is
+    A section begins with its headings, including headings without text of their own, and has the date that these state.
+    Outside of headings the label is
     the location in `unit`s: "lines 3–9".
     """
     passages: list[Passage] = []
@@ -203,7 +205,8 @@ def passages_by_section(blocks: Iterable[Block], unit: str) -> tuple[Passage, ..
         for part, group in enumerate(groups, 1):
             if text := clean_multiline(join_blocks(group)):
                 label = _section_label(section.path) or format_span(unit, group[0].start, group[-1].stop)
-                passages.append(Passage(f"s{number}.{part}", text, label, position=len(passages)))
+                dated = find_heading_date(section.path)
+                passages.append(Passage(f"s{number}.{part}", text, label, time=dated, position=len(passages)))
     return tuple(passages)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ class EngineDocuments:
         InvalidDocument, and DiskFull while the reserve of the disk is in use.
         """
         check_document(document)
-        document = validate_document(document)
+        document = _without_future(validate_document(document), self._runtime.clock.now())
         self._runtime.reserve.check_room()
         tokenizer, chunking = self._runtime.tokenizer, self._runtime.options.chunking
         if await self._ledger.documents.is_current(document, repr(chunking)):
@@ -96,7 +97,7 @@ class EngineDocuments:
                 room,
                 parsed.title or name,
                 parsed.passages,
-                time=plausible_time(parsed.time, self._runtime.clock.now()),
+                time=plausible_time(parsed.time, self._runtime.clock.now(), parsed.day),
                 link=file.as_uri(),
                 omissions=parsed.omissions,
                 coverage=parsed.coverage,
@@ -179,3 +180,11 @@ def _read_file(path: Path, limit: int) -> tuple[Path, bytes]:
 def _printable_path(path: Path) -> str:
     """The path as valid Unicode; other bytes are escaped, so that different files keep different keys."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _without_future(document: Document, now: datetime) -> Document:
+    """A file whose sections have no days that are still to come: what they are about is not what was then said."""
+    if document.kind != "file":
+        return document
+    passages = tuple(replace(passage, time=plausible_time(passage.time, now)) for passage in document.passages)
+    return replace(document, passages=passages)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.highlights import format_date_range
+from engine.llm.offline.highlights import find_highlights, format_date_range
 from engine.llm.offline.supersession.sources import find_replaced_sources
 from engine.models import Context, SearchQuery
 from engine.retrieval.results import RetrievalResult
@@ -17,7 +17,7 @@ from engine.text.tokenizer import MEAN_CHARACTERS_PER_TOKEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.models import Filters, Overview, Question
+    from engine.models import Filters, Overview, OverviewKind, Question
     from engine.storage.ledger import LedgerStore, LedgerView
     from engine.storage.ledger.records import ChunkText
 
@@ -31,6 +31,9 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
     """The passages within the scope and the time span, the newest that fit into the prompts."""
     generation = await ledger.settings.current_generation()
     within, ids, texts = await ledger.snapshot(lambda view: _load_newest(view, question, overview))
+    if overview.recent and within.since != question.filters.since and not await _has_points(texts, overview.kind):
+        earlier = await _load_latest_points(ledger, question, overview)
+        within, ids, texts = earlier or (within, ids, texts)
     fitting = _newest_fitting(texts, MAX_PROMPT_PARTS * question.max_total_tokens)
     kept = [
         replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))
@@ -59,9 +62,34 @@ def _load_newest(
     if overview.recent and (newest := view.search.find_latest_time(within, scope_ids)):
         recent = replace(within, since=newest - RECENT_PERIOD)
         latest = view.search.list_latest_chunks(recent, scope_ids, MAX_OVERVIEW_CHUNKS + 1)
-        if len(latest) < len(ids) and (not overview.widens or len(latest) >= MIN_RECENT_CHUNKS):
+        if not overview.widens or MIN_RECENT_CHUNKS <= len(latest) < len(ids):
             within, ids = recent, latest
     return within, ids, view.search.load_chunk_texts(ids[:MAX_OVERVIEW_CHUNKS][::-1], scope_ids)
+
+
+async def _load_latest_points(
+    ledger: LedgerStore, question: Question, overview: Overview
+) -> tuple[Filters, list[int], list[ChunkText]] | None:
+    """The same for the weeks before the latest decision or open question, beside which newer texts are of other things.
+
+    None if there is none.
+    """
+    everything = await ledger.snapshot(lambda view: _load_newest(view, question, replace(overview, recent=False)))
+    _, _, texts = everything
+    found = [text for text in texts if await _has_points([text], overview.kind)]
+    latest = max((piece.time for text in found for piece in text.pieces if piece.time), default=None)
+    if latest is None:
+        return everything if found else None
+    narrowed = replace(question.filters, until=latest)
+    return await ledger.snapshot(lambda view: _load_newest(view, replace(question, filters=narrowed), overview))
+
+
+async def _has_points(texts: Sequence[ChunkText], kind: OverviewKind) -> bool:
+    """Whether texts state what an overview lists; a summary is of anything."""
+    if kind == "summary" or not texts:
+        return True
+    sources = number_sources(texts).sources
+    return bool(await asyncio.to_thread(find_highlights, sources, kind))
 
 
 def _format_start(question: Question, overview: Overview, within: Filters) -> str:

@@ -181,7 +181,9 @@ CONTRASTING_WORDS = word_set(
     minimum maximum min max old new former arrive depart arrival departure win lose hot cold high low
     small large big little cat dog horse cow goat sheep pig chicken duck bird fish rye wheat barley oat corn rice apple
     pear cherry plum grape coffee tea milk water beer wine juice breakfast lunch dinner wood steel glass plastic paper
-    stone brass copper gold silver wool cotton car bus train tram plane boat ferry
+    stone brass copper gold silver wool cotton car bus train tram plane boat ferry van truck lorry bike bicycle
+    break repair fix mend hire fire dismiss lend borrow send receive increase decrease raise reduce add remove
+    accept reject approve deny invite attend miss pass fail
     """
 )
 

@@ -34,6 +34,12 @@ async def find_zone(deps: Deps, caller: Caller, given: str = "") -> tzinfo:
     return find_zone_or_utc((person.time_zone if person else "") or given)
 
 
+async def find_locale(deps: Deps, caller: Caller) -> str:
+    """The locale of a person, such as pt-BR; empty for other callers, or if it cannot be looked up."""
+    person = await _find_person(deps, caller)
+    return person.locale if person else ""
+
+
 def build_filter_lookup(deps: Deps, caller: Caller) -> FilterLookup | None:
     """What a model needs to propose filters for the question of a person; None for other callers."""
     return FilterLookup(partial(resolve_rooms, deps, caller)) if caller.kind == "person" else None

@@ -19,6 +19,7 @@ from bot.capabilities.asking.asker import (
     resolve_all,
     resolve_rooms,
 )
+from bot.capabilities.asking.calls import is_call, reply_to_call, without_calls
 from bot.capabilities.documents.listing import select_documents, wants_unread
 from bot.capabilities.documents.lookup import resolve_documents
 from bot.capabilities.documents.unread import count_unread, list_unread
@@ -83,6 +84,12 @@ CHECK_SECONDS = 2.0  # to compare what was read with today's choice of extractio
 
 async def ask(deps: Deps, caller: Caller, request: Ask) -> AsyncGenerator[HandlerResult]:
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
+    if request.output == "answer" and request.mode != "bypass" and is_call(request.text):
+        reply, end = await reply_to_call(deps, caller, request, NO_DOCUMENTS_HINT if caller.is_owner else "")
+        yield reply
+        yield end
+        return
+    request = replace(request, history=without_calls(request.history))
     results = _answer(deps, caller, request)
     if request.keep and request.output == "answer":
         results = keep_answer(deps, caller, request, results)

@@ -57,7 +57,7 @@ async def add_upload(deps: Deps, caller: Caller, request: AddUpload) -> AsyncGen
         async for parsed in documents:
             key = f"{target.key}#{parsed.key}" if parsed.key else target.key
             title = parsed.title if parsed.key else name
-            stated = plausible_time(parsed.time, deps.clock.now())
+            stated = plausible_time(parsed.time, deps.clock.now(), parsed.day)
             added = replace(
                 Document(key, target.space, target.room, title or name, parsed.passages, stated),
                 omissions=parsed.omissions,

@@ -83,7 +83,7 @@ async def build_documents(
                 room=place.room,
                 title=parsed.title or path.name,
                 passages=parsed.passages,
-                time=plausible_time(parsed.time, now),
+                time=plausible_time(parsed.time, now, parsed.day),
                 link=path.as_uri(),
                 omissions=parsed.omissions,
                 coverage=parsed.coverage,

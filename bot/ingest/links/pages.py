@@ -134,7 +134,7 @@ class LinkIngest:
                     filed.room,
                     _build_title(parsed.title, page.url, now),
                     parsed.passages,
-                    plausible_time(parsed.time, now) or now,
+                    plausible_time(parsed.time, now, parsed.day) or now,
                     page.url,
                     omissions=parsed.omissions,
                     coverage=parsed.coverage,

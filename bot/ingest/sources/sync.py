@@ -250,13 +250,15 @@ class SourceSync:
     def _build_document(self, key: str, item: SourceItem, fetched: FetchedItem, parsed: ParsedFile) -> Document:
         title = fetched.title if fetched.title and not parsed.key else parsed.title
         unread = () if parsed.key else tuple(Omission(*omission) for omission in fetched.omissions)
+        now = self._context.clock.now()
+        stated = parsed.time or plausible_time(None, fetched.time or now, parsed.day)
         return Document(
             key,
             self._record.space,
             self._record.room,
             title or item.name or item.id,
             parsed.passages,
-            plausible_time(parsed.time or fetched.time, self._context.clock.now()),
+            plausible_time(stated or fetched.time, now),
             fetched.link,
             omissions=(*parsed.omissions, *unread),
             coverage=parsed.coverage,

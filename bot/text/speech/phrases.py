@@ -57,6 +57,13 @@ FAULTS = parse_words("mistake bad")
 GREETINGS = parse_words(
     "hi hello hey hiya yo hallo moin servus hola salut bonjour bonsoir coucou oi olá ola opa ciao buenas"
 )
+# The words of greetings and thanks that one language alone has.
+CALLS_BY_LANGUAGE = {
+    "de": parse_words("hallo moin servus guten tag danke dank dankeschön vielen genial klasse prima"),
+    "es": parse_words("hola buenos buenas gracias vale perfecto genial estupendo muchas"),
+    "fr": parse_words("salut bonjour bonsoir coucou merci beaucoup parfait"),
+    "pt": parse_words("oi olá bom boa obrigado obrigada valeu perfeito ótimo"),
+}
 WISHES = parse_words("good guten gute buenos buenas bom boa")
 TIMES_OF_DAY = parse_words("morning afternoon evening morgen tag abend días dias tardes noches dia tarde noite")
 GREETED = parse_words(

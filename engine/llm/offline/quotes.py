@@ -15,7 +15,7 @@ from engine.llm.offline.questions.analysis import asks_how, has_answer_type, wan
 from engine.llm.offline.quoting.bridges import find_bridge
 from engine.llm.offline.quoting.links import share_name
 from engine.llm.offline.quoting.lists import complete_list, find_list
-from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
+from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply, repeats_question
 from engine.llm.offline.words import count_words, split_words, stem
 from engine.text.cleanup import MINUTE_FORMAT
 
@@ -89,11 +89,19 @@ def complete_answers(
         positions += complete_list(
             at, candidates, whole=whole or any(_asks_for_list(at, clause, candidates) for clause in clauses)
         )
-        reply = find_reply(at, candidates) if candidates[at].is_question else None
+        reply = find_reply(at, candidates) if _is_asked(at, clauses, candidates) else None
         positions += [reply] if reply is not None else []
         positions += find_explanation(at, candidates) if wants_reason and reply is None else []
         positions += find_continuation(at, candidates) if wants_steps else []
     return list(dict.fromkeys([*positions, *_list_holes(positions, candidates)] if wants_steps else positions))
+
+
+def _is_asked(at: int, clauses: Sequence[ClauseScores], candidates: Sequence[Candidate]) -> bool:
+    """Whether a sentence only asks what is asked, so that its reply answers."""
+    one = candidates[at]
+    return one.is_question or any(
+        repeats_question(one, frozenset(term.stem for term in clause.terms)) for clause in clauses
+    )
 
 
 def _asks_for_list(at: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
@@ -120,7 +128,9 @@ def _select_for_clause(clause: ClauseScores, candidates: Sequence[Candidate], mo
     A question without a reply answers nothing.
     """
     ranked = [int(at) for at in np.argsort(-clause.score, kind="stable")]
-    idle = {at for at in ranked[:MAX_RANKED] if candidates[at].is_question and find_reply(at, candidates) is None}
+    idle = {
+        at for at in ranked[:MAX_RANKED] if _is_asked(at, [clause], candidates) and find_reply(at, candidates) is None
+    }
     ranked = [at for at in ranked if at not in idle]
     first = next((at for at in ranked if clause.support[at] >= MIN_SUPPORT), None)
     if first is None or first not in ranked[:MAX_QUOTES]:

@@ -39,6 +39,8 @@ _STATE = re.compile(
     r"\b(?:is|was|are|were|be|been|being|goes?|went|gone)\s+(down|up|off|out|away)\b"
     r"|\b(down|up|off|out|away)\s*\?"
 )
+# "I've", "it's", "don't": what stands before the ending, without the n of "not".
+_CONTRACTION = re.compile(r"\A(\w{1,40}?)(?:['’](?:s|ve|m|re|ll|d)|n?['’]t)\Z")
 _VOWEL = re.compile("[aeiouyäöüéèà]")
 _SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
@@ -122,9 +124,9 @@ def has_parts(word: str, stems: Collection[str]) -> bool:
 def is_stop_word(word: str) -> bool:
     """Whether it is a function word."""
     folded = word.casefold()
-    return (
-        folded in STOP_WORDS or folded.removesuffix("'s").removesuffix("’s") in STOP_WORDS or has_function_alone(word)
-    )
+    if found := _CONTRACTION.fullmatch(folded):
+        folded = folded if folded in STOP_WORDS else found[1]
+    return folded in STOP_WORDS or has_function_alone(word)
 
 
 def is_generic(word: str) -> bool:

@@ -64,6 +64,7 @@ def decode_result(payload: bytes) -> ParsedFile | None:
         result["title"],
         passages,
         _parse_time(result["time"]),
+        (result["day"][0], result["day"][1]) if result["day"] else None,
         key=result["key"],
         pictures=tuple(pictures),
         omissions=tuple(Omission(**row) for row in result["omissions"]),

@@ -17,7 +17,7 @@ from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidD
 from engine.models import Omission, Passage
 from engine.parsers.archives.members import MAX_MEMBERS
 from engine.parsers.base import TOO_DEEP, TOO_MANY, PackedFile, UnreadPicture, count_parts, word_reason
-from engine.parsers.dates import find_stated_date
+from engine.parsers.dates import find_stated_date, find_stated_day, plausible_time
 from engine.parsers.detection import detect_format
 from engine.parsers.encodings.decoding import find_doubt
 from engine.parsers.registry import PARSERS
@@ -241,10 +241,13 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
         raise DocumentTooLarge(f"{name} holds more than {limits.max_text_length:,} characters of text.")
-    time = parsed.time
-    if not time and file_format.is_dated:
-        time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
-    return replace(parsed, time=time, saved_at=None, unread_pages=())
+    if parsed.time or not file_format.is_dated:
+        return replace(parsed, saved_at=None, unread_pages=())
+    head = _document_head(parsed)
+    time = find_stated_date(name, head)
+    day = None if time else find_stated_day(name, head)
+    time = time or (plausible_time(None, parsed.saved_at, day) if parsed.saved_at and day else None) or parsed.saved_at
+    return replace(parsed, time=time, day=day, saved_at=None, unread_pages=())
 
 
 def _list_attachments(attachments: Sequence[FileWithin]) -> Passage:

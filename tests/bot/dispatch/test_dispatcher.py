@@ -8,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
+from bot.answers.introduction import ABOUT_WEEK, EXAMPLES_HEADING
 from bot.answers.question import request_from_message
 from bot.bot import Bot
-from bot.commands.help import ABOUT_WEEK, EXAMPLES_HEADING
-from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted, message_event_key
+from bot.capabilities.asking.calls import WELCOME
+from bot.platform.events import MessageEdited, MessageReceived, MessagesDeleted, QuestionAsked, message_event_key
 from bot.platform.models import Location, Message
 from engine.errors import DatabaseReadOnly
+from engine.models import Document, Passage
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
 from tests.support.patience import PATIENCE
@@ -88,6 +90,35 @@ async def test_a_question_about_the_bot_gets_an_introduction_with_examples(bot: 
     assert EXAMPLES_HEADING in card
     assert ABOUT_WEEK in card
     assert bot.platform.replies == []
+
+
+@pytest.mark.parametrize(("text", "part"), [("What can you do?", ABOUT_WEEK), ("thank you!", WELCOME)])
+async def test_the_command_for_questions_replies_to_what_asks_for_nothing(
+    bot: BotFixture, text: str, part: str
+) -> None:
+    asked = QuestionAsked("c1", ROOF, "bob", text, bot.clock.now())
+    async with bot.run_bot() as running:
+        await running.receive(asked, asked.id)
+        await settle(running)
+    assert part in bot.platform.private_messages[-1][1].text
+    assert bot.platform.replies == []
+
+
+async def test_examples_in_a_public_reply_are_of_what_everyone_there_can_read(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "bob", kind="closed")
+    home, passages = await bot.context.audience.get_home_space(vault), (Passage("1", "The Gold is in the Cellar."),)
+    await bot.engine.documents.add(Document("file:gold", home, vault.room, "gold.txt", passages, kind="file"))
+    public = QuestionAsked("c1", ROOF, "bob", "What can you do?", bot.clock.now(), private=False)
+    async with bot.run_bot() as running:
+        await running.receive(replace(public, id="c2", private=True), "c2")
+        await settle(running)
+        own = bot.platform.private_messages[-1][1].text
+        await running.receive(public, public.id)
+        await settle(running)
+        shown = [own, bot.platform.private_messages[-1][1].text]
+        await say(bot, running, "<@BOT> who are you?")
+        shown.append(bot.platform.private_messages[-1][1].text)
+    assert ["gold.txt" in card for card in shown] == [True, False, False]
 
 
 @pytest.mark.parametrize("text", ["/digset", "/digest", "!digst of today"])

@@ -40,6 +40,8 @@ def test_the_distance_counts_swapped_letters_once(one: str, other: str, distance
         ("hreon", ["hero hers here"], ""),
         ("hollis", ["polish holds"], ""),
         ("secrtes", ["Secrets, secret"], "Secrets"),
+        ("lorry", ["I am sorry."], ""),
+        ("ehron", ["The Heron costs more."], "Heron"),
     ],
 )
 def test_the_nearest_word_is_chosen_as_it_is_written_most(word: str, texts: list[str], found: str) -> None:

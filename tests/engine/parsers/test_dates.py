@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from engine.parsers.base import ParserLimits
-from engine.parsers.dates import find_stated_date, is_default_time, parse_date
+from engine.parsers.dates import (
+    find_heading_date,
+    find_stated_date,
+    find_stated_day,
+    is_default_time,
+    parse_date,
+    plausible_time,
+)
 from engine.parsers.sandbox.worker import parse_file
 from tests.engine.parsers.samples import docx, paragraph, pdf
 
@@ -28,6 +35,16 @@ DATED_TEXTS = (
     "From: Ada\nDate: Tue, 12 May 2026 09:20:00 +0000\n\nHello.",
     "Bericht\nStand: 12.05.2026",
     "Notes\n\nPloverness, 12. Mai 2026\n\nDear all,",
+    "# 2026-05-12 Jour fixe",
+    "# 議事録 2026年5月12日",
+)
+DAYS = (
+    *("Minutes, 12 May", "Protokoll vom 12. Mai", "Team meeting May 12th", "Sitzung vom 12.5.", "Acta del 12 de mayo"),
+    *("Compte rendu du 12 mai", "Ata de 12 de maio", "議事録 5月12日", "12 May: board meeting"),
+)
+OTHER_DAYS = (
+    *("Open day, 12 May", "Protokoll vom 12. Mai 2026", "Minutes of the meetings before 12 May", "Minutes 3.12"),
+    *("Minutes of 12 and 19 May: 12 May, 19 May", "Minutes 31 June", "Minutes", "Protokoll 1.5.2"),
 )
 OTHER_TEXTS = (
     "# Summer timetable\n\nValid from 1 May to 30 September 2026.",
@@ -53,6 +70,57 @@ OTHER_TEXTS = (
 )
 def test_a_name_or_a_head_dates_its_file_and_a_mention_does_not(name: str, text: str, date: datetime | None) -> None:
     assert find_stated_date(name, text) == date
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "day"),
+    [
+        *(("a.md", f"# {title}\n\nTea.", (5, 12)) for title in DAYS),
+        *(("a.md", f"# {title}\n\nTea.", None) for title in OTHER_DAYS),
+        ("minutes_12_may.md", "Tea.", (5, 12)),
+        ("a.md", "Tea.\n\nThe minutes of 12 May were read.", None),
+    ],
+)
+def test_minutes_may_state_a_day_without_a_year(name: str, text: str, day: tuple[int, int] | None) -> None:
+    assert find_stated_day(name, text) == day
+
+
+@pytest.mark.parametrize(
+    ("now", "time"),
+    [
+        pytest.param(datetime(2026, 5, 20, tzinfo=UTC), DAY, id="this year"),
+        pytest.param(datetime(2027, 1, 3, tzinfo=UTC), DAY, id="last year"),
+        pytest.param(datetime(2026, 5, 2, tzinfo=UTC), None, id="it is still to come"),
+    ],
+)
+def test_a_day_without_a_year_is_the_latest_one(now: datetime, time: datetime | None) -> None:
+    assert plausible_time(None, now, (5, 12)) == time
+
+
+def test_a_day_of_leap_years_is_found_in_one() -> None:
+    assert plausible_time(None, datetime(2024, 3, 1, tzinfo=UTC), (2, 29)) == datetime(2024, 2, 29, tzinfo=UTC)
+    assert plausible_time(None, datetime(2026, 3, 1, tzinfo=UTC), (2, 29)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "time"),
+    [
+        (("Minutes of the board", "12 May 2026"), DAY),
+        (("Jour fixe 2026-05-12", "Van"), DAY),
+        (("14 April 2026", "12 May 2026"), DAY),
+        (("Changes", "[1.2.0] - 2026-05-12"), DAY),
+        (("Plan", "The open day on 12 May 2026 at the farm"), None),
+        (("Plan", "Until 12 May 2026"), None),
+        ((), None),
+    ],
+)
+def test_the_nearest_heading_with_a_date_dates_a_section(path: tuple[str, ...], time: datetime | None) -> None:
+    assert find_heading_date(path) == time
+
+
+def test_a_saved_file_has_its_day_in_the_year_in_which_it_was_saved(tmp_path: Path) -> None:
+    parsed = parse_file("Protokoll 2. März.docx", docx(paragraph("Tea."), saved="2025-03-04T05:06:07Z"), ParserLimits())
+    assert parsed.time == datetime(2025, 3, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["2026-05-12", '"2026-05-12T02:00:00+02:00"', "Tue, 12 May 2026 00:00:00 +0000"])

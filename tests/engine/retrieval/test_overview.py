@@ -80,6 +80,29 @@ async def test_without_a_span_older_messages_count_where_the_last_weeks_have_few
     assert context.overview.since == ""
 
 
+async def test_lately_means_the_weeks_before_the_newest_decision_if_newer_texts_have_none(indexed: OpenIndexed) -> None:
+    old, minutes, page = (
+        said(1, "We decided to paint the Shed."),
+        said(60, "We decided to sell the Van."),
+        said(200, "Tea."),
+    )
+    engine = await indexed(old, said(55, "We agreed to mend the Roof."), minutes, page, said(201, "The Pier is wet."))
+    for text in ("What was decided lately?", "What was decided recently?"):
+        request = parse_overview_request(text, datetime(2030, 1, 1, tzinfo=UTC))
+        assert request is not None
+        found = await source_texts(engine, apply_overview_request(Question("?", HERE), request))
+        assert found == ["We agreed to mend the Roof.", "We decided to sell the Van."]
+
+
+async def test_an_undated_decision_is_found_where_newer_texts_have_none(indexed: OpenIndexed) -> None:
+    engine = await indexed(doc("rules", "We decided to ban Smoke."), said(1, "Tea."))
+    request = parse_overview_request("What was decided lately?", datetime(2030, 1, 1, tzinfo=UTC))
+    assert request is not None
+    assert "We decided to ban Smoke." in await source_texts(
+        engine, apply_overview_request(Question("?", HERE), request)
+    )
+
+
 async def test_an_overview_names_the_first_day_if_it_leaves_out_older_messages(indexed: OpenIndexed) -> None:
     many = [said(20 + at // 2, f"Day {at}.", room=f"room-{at}") for at in range(overview_recall.MIN_RECENT_CHUNKS)]
     engine = await indexed(said(1, "Old."), *many)

@@ -57,7 +57,12 @@ _NO_ANSWER = re.compile(
 _DIRECT_ANSWER = re.compile(
     r"(?:yes|yep|yeah|no|nope|not|sure|ok(?:ay)?|done|right|correct|exactly|of course|please|"
     r"(?:i|we)(?:.ve| have| do| did| can|.m| am| are)|ja|nein|doch|nicht|klar|erledigt|ich (?:habe|bin)|"
-    r"sí|claro|hecho|oui|non|bien sûr|sim|não|はい|いいえ)(?!\w)",
+    r"sí|claro|hecho|oui|non|bien sûr|sim|não|はい|いいえ|"
+    # Who it was, or whose it is.
+    r"me|mine|(?:it|that) (?:was|is) (?:me|mine)|meine?[rs]?|(?:das|es) (?:war|ist) (?:ich|meine?[rs]?)|"
+    r"ich war(?:.?s)?|"
+    r"yo|fui yo|(?:es )?mí[oa]|moi|c.(?:est|était) moi|(?:c.est )?(?:le mien|la mienne)|eu|fui eu|(?:é )?(?:meu|minha)|"
+    r"(?:私|僕|俺)(?:です|の)?)(?!\w)",
     re.IGNORECASE,
 )
 # A reply that begins so goes on from the question.
@@ -101,7 +106,7 @@ def _list_replies(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
     one = candidates[at]
     following = [candidate for candidate in candidates[at + 1 :] if candidate.source.document == one.source.document]
     same = [candidate for candidate in following[: 2 * _ANSWER_WINDOW] if candidate.speaker != one.speaker]
-    return [*same, *_later_replies(one, candidates)]
+    return [*same, *list_later_replies(one, candidates)]
 
 
 def _answers(one: Candidate, reply: Candidate, rank: int) -> bool:
@@ -134,7 +139,17 @@ def _is_about(one: Candidate, reply: Candidate) -> bool:
     return bool(about & set(reply.stems)) or bool(named)
 
 
-def _later_replies(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+def is_direct_answer(text: str) -> bool:
+    """Whether a message begins like an answer, whatever was asked: "yes", "I did", "mine"."""
+    return bool(_DIRECT_ANSWER.match(text)) and not asks(text) and not _NO_ANSWER.search(text)
+
+
+def split_question(text: str) -> tuple[str, str]:
+    """What a message asks, and the rest of it."""
+    return " ".join(_QUESTION_END.findall(text)), _QUESTION_END.sub(" ", text)
+
+
+def list_later_replies(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
     """What other speakers said next in other conversations of the channel."""
     asked = one.source.time
     if asked is None or not one.source.room:

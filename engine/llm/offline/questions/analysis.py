@@ -122,7 +122,10 @@ _UNITS = frozenset().union(*(_ANSWERS_BY_STEM.values()))
 _HOUR = stem("hour")  # a time span in hours may also be given as a day or a time: "until midnight"
 _SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [set(map(stem, group))] for key in stems}
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
-    "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
+    "person": re.compile(
+        rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"
+        r"|\b(?:people|persons?|everyone|everybody|anyone|those|staff|members) (?:who|with|without|in|from|of) "
+    ),
     "reason": re.compile(
         r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused?|weil|damit|deshalb|wegen"
         r"|porque|ya que|por eso|parce que|puisque|à cause)\b"
@@ -145,6 +148,13 @@ _TIME_PREPOSITIONS = word_set(
     at from until till by before after since on in to past um ab bis vor nach seit am im las les el le à a às des depuis
     desde hasta até avant après
     """
+)
+_FREQUENCY = re.compile(
+    r"\b(?:(?:every|each) (?:\w+ )?(?:hour|day|night|week|month|quarter|year|morning|evening|\w+day|shift)s?|hourly"
+    r"|daily|nightly|weekly|monthly|quarterly|yearly|annually|täglich|wöchentlich|monatlich|jährlich|jede[nrs]? \w+"
+    r"|cada (?:día|semana|mes|año)|chaque (?:jour|semaine|mois|année)|tou(?:s|tes) les \w+|todos os dias|toda semana)\b"
+    r"|毎[日週月年朝晩]",
+    re.IGNORECASE,
 )
 _CLOCK = re.compile(
     r"\b\d{1,2}:\d\d\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\d[日月年時时点]",
@@ -263,4 +273,5 @@ def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset(
     if kind == "time":
         at_time = any(numbers[at] and words[at - 1] in _TIME_PREPOSITIONS for at in range(1, len(words)))
         return timed or at_time or bool(_CLOCK.search(text)) or (None if any(numbers) else False)
-    return (any(numbers) or not _TIME_WORDS.isdisjoint(words)) if kind == "quantity" else None
+    is_counted = any(numbers) or not _TIME_WORDS.isdisjoint(words) or bool(_FREQUENCY.search(text))
+    return is_counted if kind == "quantity" else None

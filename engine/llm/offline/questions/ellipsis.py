@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from engine.llm.offline.words import content_words, split_words, stem
 from engine.text.word_lists import ATTRIBUTE_WORDS, word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # What a question may ask for before its verb: "que horas abre?".
 _UNITS = (
@@ -169,3 +174,12 @@ def asks_name(question: str) -> bool:
 def find_last_question(text: str) -> str:
     """The question that a text of several sentences ends with; else the text: "Really? What about asphalt?"."""
     return _BEFORE_QUESTION.split(text)[-1] if text.endswith("?") else text
+
+
+def without_phrase(asked: Sequence[str], question: str, preposition: str) -> list[str]:
+    """The words without those that the same preposition introduced in the question; of a name nothing behind it."""
+    found = re.search(rf"\b{re.escape(preposition)}\s+((?:\w+\s*){{1,3}})", question, re.IGNORECASE)
+    phrase = split_words(found[1]) if found else []
+    named = list(takewhile(lambda word: word[:1].isupper(), phrase))
+    replaced = {stem(word) for word in named or phrase}
+    return [word for word in asked if not replaced or not replaced.issuperset(map(stem, split_words(word)))]

@@ -38,6 +38,7 @@ from engine.llm.offline.questions.ellipsis import (
     means_actors,
     means_thing,
     stands_for_noun,
+    without_phrase,
 )
 from engine.llm.offline.questions.references import blank_own, find_reference, has_person_pronoun, replace_pronoun
 from engine.llm.offline.questions.unspaced_ellipsis import complete_unspaced, strip_unspaced_continuation
@@ -100,6 +101,7 @@ _OWNER = re.compile(r"(?<=\w )(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s
 # The subject of a question: what its last article, or "of" without one, introduces.
 _ARTICLES = r"the|a|an|our|my|your|this|der|die|das|dem|den|des|unser\w*|el|la|los|las|le|les|l['’]|o|os|as|nosso|nossa"
 _SUBJECT = re.compile(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,4}}))", re.IGNORECASE)
+_HINT = re.compile(r" \([^()]*\)\Z")  # what was carried over
 _MIN_WHOLE_WORDS = 2  # content words of a question that stands alone
 _MAX_CARRIED = 4
 MAX_ARTICLE_REACH = 200  # characters of a follow-up in which an article is looked for
@@ -146,6 +148,7 @@ def complete_question(question: str, former: Exchange) -> str:
     """The question, with what it lacks of the exchange before it, in brackets at its end."""
     if has_unspaced(question):
         return complete_unspaced(question, former.question)
+    former = Exchange(_drop_remarks(former.question), former.answer)
     asking = find_last_question(question)
     rest = _strip_continuation(asking)
     fragment, continues = blank_own(rest), any(map(str.isalnum, asking.removesuffix(rest)))
@@ -164,6 +167,15 @@ def complete_question(question: str, former: Exchange) -> str:
     else:
         missing = _list_missing(fragment, former)
     return _append(question, missing)
+
+
+def _drop_remarks(question: str) -> str:
+    """A question without the sentences before it, if it stands alone: "Never mind. What does the pump cost?"."""
+    found = _HINT.search(question)
+    body = question[: found.start()] if found else question
+    last = find_last_question(body)
+    is_alone = found is not None or find_reference(blank_own(last)) is None
+    return question[len(body) - len(last) :] if _telling(last) and is_alone else question
 
 
 def _list_kept(fragment: str, question: str) -> list[str]:
@@ -223,7 +235,7 @@ def _list_missing(fragment: str, former: Exchange) -> list[str]:
     subject, asked = _split_question(former.question)
     words = split_words(fragment)
     if found := _PREPOSITION.match(fragment):
-        return _without_phrase([*subject, *asked], former.question, found[1])
+        return without_phrase([*subject, *asked], former.question, found[1])
     if not _telling(fragment):
         return [*Topics.find(former).people[:1], *subject, *asked]
     if words and words[0].casefold() in _ASKING:
@@ -279,13 +291,6 @@ def _trim(phrase: str) -> list[str]:
         return []
     named = [word for word in kept if any(map(str.isdigit, word)) or word[:1].isupper()]
     return drop_owners(kept[: kept.index(named[-1]) + 1]) if named else kept[:1]
-
-
-def _without_phrase(asked: Sequence[str], question: str, preposition: str) -> list[str]:
-    """The words without those that the same preposition introduced in the question."""
-    found = re.search(rf"\b{re.escape(preposition)}\s+((?:\w+\s*){{1,3}})", question, re.IGNORECASE)
-    replaced = {stem(word) for word in split_words(found[1])} if found else set()
-    return [word for word in asked if not replaced or not replaced.issuperset(map(stem, split_words(word)))]
 
 
 def _without_asked(asked: Sequence[str], fragment: str, question: str) -> list[str]:

@@ -30,6 +30,10 @@ _ARTICLES = word_set("the a an our my your his her its their der die das dem den
 _ASKING = word_set("which what whose how welche welcher welches quel quelle qué qual")
 # Of "the field lies in Oswin" the field is qualified as in "the field in Oswin".
 _LIES = re.compile(r" (?:lies|stands|sits|(?:is|are)(?: (?:located|held|kept))?) (in|at|on|for) ")
+_DEFINITE = re.compile(
+    r"(?:the|this|that|der|die|das|diese[rs]?|el|la|los|las|est[ea]|le|les|l['’]|ce|cette|o|os|as|ess[ea]) ?(\w{3,})\b",
+    re.IGNORECASE,
+)
 _PRONOUN = re.compile(
     r"(?:and |but |so |then |also )?(?:he|she|it|its|they|his|her|their|this|that|these|those|er|sie|es|il|elle|él|ella"
     r"|ele|ela)\b",
@@ -156,10 +160,19 @@ def _contrasts(one: Qualifier, at: int, clause: ClauseScores, candidates: Sequen
 
 
 def list_stated(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """A sentence, with the one before it if that says what its pronoun or its few words are about."""
+    """A sentence, with the one before it if that says what its pronoun, its subject or its few words are about."""
     one = candidates[at]
     depends = _PRONOUN.match(one.text) or count_words(one.text) <= SHORT_WORDS
-    return [one, *(candidates[place] for place in one.preceding[-1:] if depends)]
+    return [
+        one,
+        *(candidates[place] for place in one.preceding[-1:] if depends or _names_again(one, candidates[place])),
+    ]
+
+
+def _names_again(one: Candidate, before: Candidate) -> bool:
+    """Whether a sentence begins with something that the one before it named: "the training", of a burn training."""
+    found = _DEFINITE.match(one.text)
+    return found is not None and stem(found[1]) in before.stems
 
 
 def _replaces(said: str, wanted: str, asked: set[str]) -> bool:

@@ -24,18 +24,28 @@ SELF_WORDS = word_set(
     "company firm organization business team channel project group world morning evening case meantime"
 )
 _ENDS = r"(?=\W{0,3}(?:\Z|[?.!,;])| (?:this|next|last) )"
+_LAST_WORD = r"(?= \w+\W{0,3}\Z)"
 _COMPLEMENT = re.compile(rf"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) ([\w-]+)(?: ([\w-]+))?{_ENDS}")
 # Without an article, after what it qualifies: "the price of timber", not "rooms we have for meetings".
 _BARE_COMPLEMENT = re.compile(rf"\b(\w+) (?:of|for|with) (?!(?:the|a|an|our|my|your) )([\w-]{{3,}}){_ENDS}")
+# "How much of it is for sugar?", "when are invoices for private customers due?", "the phone of Ada's deputy".
+_IS_FOR = re.compile(rf"\b(?:is|are|was|were|goes|go) (?:for|on|to) (?:the |a |an |our )?([\w-]{{3,}}){_ENDS}")
+_INNER_COMPLEMENT = re.compile(
+    rf"\A\W{{0,3}}(?:when|where|how \w+|what) (?:is|are|was|were) (?:the )?[\w-]+ (?:for|from|of) (?:the )?"
+    rf"([\w-]{{3,}})(?: ([\w-]{{3,}}))?{_LAST_WORD}"
+)
+_POSSESSED = re.compile(rf"\w['’]s ([\w-]{{3,}}){_ENDS}")
 _WHEN_IS = re.compile(r"\b(?:when|where) (?:is|are) (?:the|our|my|your) (?:\w+ )?(\w+) (?:of|in|at|on|for|with)\b")
 _RELATIVE = re.compile(r"\w (?:that|which|who|whose|where)\b", re.IGNORECASE)
 _WHEN_DOES = re.compile(
-    r"\W{0,3}(?:when (?:was|were|did|does|do|is|are)|where (?:do|does|did)) (?:(?:the|our|my) )?(?:[\w-]+ ){1,5}(\w+)"
+    r"\W{0,3}(?:(?:when|how (?:often|long|far|fast)) (?:was|were|did|does|do|is|are|has|have|can|must|may)"
+    r"|where (?:do|does|did)) (?:(?:the|our|my) )?(?:[\w-]+ ){1,5}(\w+)"
     r"\W{0,3}\Z"
 )
 # What a question for yes or no, a time or a place is about.
 _SUBJECT = re.compile(
-    r"\W{0,3}(?:(?:when|where)\s+)?(?:is|are|was|were|can|may|must|do|does|did|has|have|should)\s+(?:(?:the|our|my|a|an)\s+)?([\w-]{3,})",
+    r"\W{0,3}(?:(?:when|where|how (?:often|long|far|fast))\s+)?"
+    r"(?:is|are|was|were|can|may|must|do|does|did|has|have|should)\s+(?:(?:the|our|my|a|an)\s+)?([\w-]{3,})",
     re.IGNORECASE,
 )
 # The verb of a question for who does something.
@@ -50,7 +60,21 @@ _WHAT_DOES = re.compile(
     r"\W{0,3}(?:what|which|how)\s(?:[\w-]+\s){1,2}(?:does|do|did)\s(?:(?:the|a|an|our|my|your)\s)?([\w-]{3,})\s\w+\W{0,3}\Z",
     re.IGNORECASE,
 )
-_LETTERED = re.compile(r"\b([a-z]{3,20})\b:?\s([A-Z])(?![\w'’])")  # "hall B", in a cell "hall: B"
+_LETTERED = re.compile(r"\b([A-Za-z]{3,20})\b:?\s([A-HJ-Z])(?![\w'’])")  # "hall B", in a cell "hall: B"
+_NEGATED = re.compile(
+    r"\b(?:not|never|no longer|cannot|nicht|nie|ne \w+ pas|jamais|nunca)\b|n['’]t\b"
+    r"|\b(?:no|não) (?:se |me )?\w+[aeo][nm]?\b",
+    re.IGNORECASE,
+)
+# Says it of some and so denies it of others, or says of what it is not so.
+_DENIES = re.compile(
+    r"\b(?:not?|never|nobody|none|nothing|neither|nor|cannot|without|only|except|unless|instead|but|lacks?|missing|fails?"
+    r"|failed|refus\w+|forbid\w*|ban(?:s|ned)?|prohibit\w*|stop(?:s|ped)?|close[ds]?|off|out|un\w{4,}|nicht|keine?[nrms]?|nie"
+    r"|niemand|ohne|nur|außer|sondern|pas|jamais|personne|sans|sauf|nunca|nadie|sin|solo|salvo|não|ninguém|sem|só)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\b(\w+): ")
 _HIRAGANA = re.compile("[\u3041-\u309f]")  # in a pair of letters: the end of a word
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
@@ -81,7 +105,8 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     is_row = any(candidate.text.count(": ") > 1 for candidate in quoted)  # of a table, whose labels say who does what
     others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]
     others += [term.word for term in plain if not is_row and _is_asked_verb(term, clause)]
-    others += _list_other_letters(clause.text, quoted)
+    others += _list_other_letters(clause.text, quoted, candidates)
+    others += _find_negation(clause.text, quoted)
     others += [term.word for term in plain if _is_other_row(term, clause, quoted)]
     others += _find_verb_gap(positions, clause, candidates)
     others += [
@@ -157,6 +182,8 @@ def _is_place(term: Term, clause: ClauseScores) -> bool:
     text = clause.text.casefold()
     found = {stem(word) for pair in _COMPLEMENT.findall(text) for word in pair if word}
     found |= {stem(each) for head, each in _BARE_COMPLEMENT.findall(text) if not is_stop_word(head)}
+    found |= {stem(word) for pattern in (_IS_FOR, _POSSESSED) for word in pattern.findall(text)}
+    found |= {stem(word) for pair in _INNER_COMPLEMENT.findall(text) for word in pair if word}
     return term.stem in found and term.word.casefold() not in SELF_WORDS
 
 
@@ -195,7 +222,7 @@ def _stands_for_another(
     term: Term, clause: ClauseScores, positions: Sequence[int], candidates: Sequence[Candidate]
 ) -> bool:
     """Whether a quotation has another word in its place, and none has the word beside what it qualifies."""
-    if term.is_name or is_list_noun(term.word):
+    if term.is_name or is_list_noun(term.word) or any(_names_doer(term, candidates[at].text) for at in positions):
         return False
     heads = _list_heads(term, clause)
     about = [candidates[at] for at in positions if not heads.isdisjoint(candidates[at].stems)]
@@ -205,6 +232,11 @@ def _stands_for_another(
     if not about or _is_known(term, clause, known, set(map(word_family, known))):
         return False
     return any(_qualifies_another(term, heads, clause, candidate.text) for candidate in about)
+
+
+def _names_doer(term: Term, row: str) -> bool:
+    """Whether a row of a table has a column for who does it: "driver: Ada" of "drives"."""
+    return any(stem(label) in {f"{term.stem}{ending}" for ending in ("er", "or", "r")} for label in _LABEL.findall(row))
 
 
 def _list_heads(term: Term, clause: ClauseScores) -> set[str]:
@@ -228,16 +260,32 @@ def _qualifies_another(term: Term, heads: set[str], clause: ClauseScores, quoted
     return not term.is_generic and any(f"{word}:" in quoted for word in said if stem(word) in heads)
 
 
-def _list_other_letters(question: str, quoted: Sequence[Candidate]) -> list[str]:
-    """Things that a question tells apart by a letter, if what is quoted has only others: "hall A", of "hall: C"."""
-    every = [set(_LETTERED.findall(candidate.text)) for candidate in quoted]
-    said = next(filter(None, every), set())
-    nouns = {noun for noun, _ in said}
+def _list_other_letters(question: str, quoted: Sequence[Candidate], candidates: Sequence[Candidate]) -> list[str]:
+    """Things that a question tells apart by a letter, if what is quoted has only others, or none of those that are.
+
+    "Hall A", of "hall: C"; "van D", of "the electric van", where others are van A and van B.
+    """
+    said = next(filter(None, (_list_lettered(candidate.text) for candidate in quoted)), set())
+    lettered = {noun for candidate in candidates for noun, _ in _list_lettered(candidate.text)}
+    nouns = {noun for noun, _ in said} if said else lettered
     return [
         f"{noun} {letter}"
         for noun, letter in _LETTERED.findall(question)
-        if noun in nouns and (noun, letter) not in said
+        if noun.casefold() in nouns and (noun.casefold(), letter) not in said
     ]
+
+
+def _list_lettered(text: str) -> set[tuple[str, str]]:
+    """What is told apart by a letter in a text, with that letter."""
+    return {(noun.casefold(), letter) for noun, letter in _LETTERED.findall(text) if not is_stop_word(noun)}
+
+
+def _find_negation(question: str, quoted: Sequence[Candidate]) -> list[str]:
+    """The "not" of a question, if nothing that is quoted denies or excludes anything."""
+    found = _NEGATED.search(question)
+    if found is None or has_unspaced(question) or any(_DENIES.search(candidate.text) for candidate in quoted):
+        return []
+    return [found[0].strip()]
 
 
 def _is_other_row(term: Term, clause: ClauseScores, quoted: Sequence[Candidate]) -> bool:

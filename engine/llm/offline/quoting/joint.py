@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # What is asked for: "which host", "what is the timeout of", "where does she live".
 _ASKED = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|our|my|your)\s+)?(\w+)\b(?=\s+(?:of|for|does|do|did|is|are|was)\b)"
+    r"|\bwho (?:is|are|was|were) (?:the|our|my|your) (?:\w+ ){0,2}?(\w+) (?=(?:of|for|at|in|on) )"
     r"|\bwhere (?:does|do|did) (?:[\w.-]+ ){1,4}(\w+)\W*\Z",
     re.IGNORECASE,
 )
@@ -54,8 +55,10 @@ def _answers_alone(at: int, clause: ClauseScores, candidates: Sequence[Candidate
 
 
 def _are_about_one(one: int, other: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> bool:
-    """Whether two sentences share a word that the question lacks, or stand in one source or conversation."""
+    """Whether two sentences lack nothing together, and share a word or stand in one source or conversation."""
     first, second = candidates[one], candidates[other]
+    if find_gaps([one, other], clause, candidates):
+        return False
     if first.source.document == second.source.document:
         return True
     links = list_links(one, clause, candidates)

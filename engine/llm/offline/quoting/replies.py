@@ -6,8 +6,9 @@ from datetime import timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from engine.llm.offline.points.open_questions import is_direct_answer, list_later_replies, split_question
 from engine.llm.offline.questions.analysis import has_answer_type
-from engine.llm.offline.words import count_words
+from engine.llm.offline.words import content_stems, count_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,14 +21,26 @@ REPLY_WINDOW = 3  # number of following messages that may answer
 
 
 def find_reply(at: int, candidates: Sequence[Candidate]) -> int | None:
-    """The message by somebody else that answers the question of a message; None if there is none."""
+    """The message by somebody else that answers the question of a message; None if there is none.
+
+    It is one of the next of the conversation, or one of the channel that soon after begins like an answer.
+    """
     asked = candidates[at]
     if not asked.speaker:
         return None
     for place in _list_following(at, candidates):
         if not candidates[place].is_question and candidates[place].speaker != asked.speaker:
             return place
-    return None
+    later = list_later_replies(asked, candidates)
+    return next((candidates.index(reply) for reply in later if is_direct_answer(reply.text)), None)
+
+
+def repeats_question(one: Candidate, stems: frozenset[str]) -> bool:
+    """Whether a message asks what these words of a clause ask, rather than say something about it."""
+    if not one.speaker:
+        return False
+    asked, rest = (len(stems & content_stems(part)) for part in split_question(one.text))
+    return asked > rest or (one.is_question and asked == rest)
 
 
 def find_explanation(at: int, candidates: Sequence[Candidate]) -> list[int]:

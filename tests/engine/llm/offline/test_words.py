@@ -61,3 +61,8 @@ def test_the_stems_of_sentences_are_kept_and_those_of_whole_sources_are_not() ->
     source = sentence * (MAX_KEPT_LENGTH // len(sentence) + 1)
     assert content_stems(source) is not content_stems(source)
     assert content_stems(source) == content_stems(sentence)
+
+
+def test_contractions_of_function_words_say_nothing() -> None:
+    words = ("I’ve", "I'm", "isn’t", "don't", "can't", "won't", "it's", "Ada's", "l’eau")
+    assert [word for word in words if not is_stop_word(word)] == ["Ada's", "l’eau"]

@@ -149,6 +149,19 @@ def test_a_pronoun_means_whom_the_answer_names_before_whom_it_quotes(history: tu
     assert rewrite_query("where does he live?", history).question == whole
 
 
+@pytest.mark.parametrize(
+    ("former", "asked", "whole"),
+    [
+        ("Never mind. What does the pump in Oslo cost?", "And in Bergen?", "And in Bergen? (pump, cost)"),
+        ("Wow, I’ve seen that. What does the pump cost?", "And the fence?", "And the fence? (cost)"),
+        ("I don't know. What does the pump in Oslo cost?", "Why?", "Why? (Oslo, pump, cost)"),
+        ("I like the Gudgeon. When does it leave?", "And from where?", "And from where? (Gudgeon, leave)"),
+    ],
+)
+def test_remarks_before_the_former_question_are_not_carried_over(former: str, asked: str, whole: str) -> None:
+    assert rewrite_query(asked, exchange(former, "It is so.")).question == whole
+
+
 def test_a_pronoun_means_who_is_new_in_the_answer() -> None:
     history = exchange("Who leads project Falcon?", "Project Falcon is led by Hanna Karim.")
     assert rewrite_query("in which town does she live?", history).question == "in which town does Hanna Karim live?"

@@ -31,6 +31,16 @@ from tests.engine.llm.offline.quoting.clauses import read, score
             "The lease with Bergen Sails ends in May. Oslo Boats pays.",
             ["Oslo Boats"],
         ),
+        (
+            "Who gives the rescue course?",
+            "Only people with a knot course may sail. The course takes a day and is given by Bo. A rescue boat came.",
+            ["rescue"],
+        ),
+        (
+            "Who gives the knot course?",
+            "Only people with a knot course may sail. The course takes a day and is given by Bo. A rescue boat came.",
+            [],
+        ),
         ("When is the bell of the small pier tested?", "The bell of the large pier is tested on 9 May.", ["small"]),
         ("What is the bell of the small pier?", "The bell of the whole pier is a Tornado.", []),
         ("Where is the flag of the mill?", "The flag of the small pier is in the shed. The mill is shut.", ["mill"]),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply
+from engine.llm.offline.quoting.replies import find_continuation, find_explanation, find_reply, repeats_question
+from engine.llm.offline.words import content_stems
 from tests.engine.llm.offline.quoting.clauses import read
 
 TALK = (
@@ -19,6 +20,28 @@ def test_a_question_is_answered_by_the_next_statement_of_somebody_else() -> None
     candidates = read(*TALK)
     assert [find_reply(at, candidates) for at in range(3)] == [None, 3, 3]
     assert find_reply(1, read(*TALK, one_document=False)) is None
+
+
+@pytest.mark.parametrize("reply", ["I did, sorry.", "Mine, thanks!", "Das war ich.", "Moi !", "Fui eu", "私です"])
+def test_a_direct_reply_of_the_same_day_may_be_of_another_conversation(reply: str) -> None:
+    talk = ("[2026-03-02 09:00] Ada: Who lost the key? It is at the gate.", f"[2026-03-02 12:05] Bo: {reply}")
+    assert find_reply(0, read(*talk, one_document=False)) == 1
+    late = (talk[0], f"[2026-03-04 09:00] Bo: {reply}")
+    assert find_reply(0, read(*late, one_document=False)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Who lost the bicycle key? It is at the gatehouse.", True),
+        ("Who lost the bicycle key?", True),
+        ("The bicycle key is at the gatehouse. Shall I bring it?", False),
+        ("The bicycle key is at the gatehouse.", False),
+    ],
+)
+def test_a_message_asks_if_its_question_has_more_of_the_words(text: str, asked: bool) -> None:  # noqa: FBT001  - a parameter of the table
+    [one, *_] = read(f"[2026-03-02 09:00] Ada: {text}")
+    assert repeats_question(one, content_stems("Who lost the bicycle key?")) is asked
 
 
 def test_the_order_of_sources_does_not_matter() -> None:
