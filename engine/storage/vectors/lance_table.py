@@ -230,11 +230,10 @@ class LanceTable:
         try:
             async with self._loading:
                 return await self._copy_rows()
-        except ArraysFull:
+        except ArraysFull as error:
             self._shares.take_back(self._name)
-            raise
-        except CopyLost as error:
-            self._report_loss(error)
+            if isinstance(error, CopyLost):
+                self._report_loss(error)
             raise
 
     async def _copy_rows(self) -> RowArrays:
