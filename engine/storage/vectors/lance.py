@@ -199,8 +199,12 @@ class LanceVectors:
         self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
 
     async def _find_share(self, name: VectorTable) -> int:
-        """The memory for a table whose rows are loaded now."""
-        return self._shares.give(name, {each: await table.count_rows() for each, table in self._tables.items()})
+        """The memory for a table whose rows are loaded now, while no other table's are. Raises StoreError."""
+        counts = {each: await self._get_table(each).count_rows() for each in TABLES}
+        for each, table in self._tables.items():
+            if not table.is_cached:
+                self._shares.take_back(each)
+        return self._shares.give(name, counts)
 
     def _get_table(self, name: VectorTable) -> LanceTable:
         if name not in self._tables:
