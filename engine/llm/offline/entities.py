@@ -40,7 +40,7 @@ _CRIES = word_set(
 )
 # Articles that begin names: "Los Angeles", "La Paz", "Le Havre", "El Paso".
 _ARTICLES = word_set("los las la le les el des du il lo")
-_FIRST_NAMES = GIVEN_NAMES | _ARTICLES
+_FIRST_NAMES = GIVEN_NAMES | _ARTICLES | word_set("da di do dos das del são")
 _ARTICLE = ("the ", "The ")
 _ENGLISH = word_set("the and of is")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:ll|re|ve|m|d))$")
@@ -322,7 +322,8 @@ def _strip_possessive(name: str) -> str:
 
 def _is_heading(words: list[str], sentence: str, end: int) -> bool:
     """Whether it is a single word that makes up nearly all of a line, or the kind of the id that follows."""
-    alone = len(sentence) < len("".join(words)) + _MIN_CAPS_LENGTH // 2
+    is_person = _normalize_word(words[0]) in GIVEN_NAMES
+    alone = not is_person and len(sentence) < len("".join(words)) + _MIN_CAPS_LENGTH // 2
     return len(words) == 1 and (alone or sentence[end : end + 2].strip().isdigit())
 
 
