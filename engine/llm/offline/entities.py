@@ -173,7 +173,8 @@ def _skip_foreign(words: list[str], start: int, foreign: frozenset[str], *, at_s
     skipped = 0
     while skipped < len(words) and (at_start or len(words) == 1) and not words[skipped].isupper():
         folded, is_last = words[skipped].casefold(), skipped == len(words) - 1
-        if folded not in foreign or (folded in _FIRST_NAMES and not is_last):
+        is_article = skipped > 0 and words[skipped].islower()
+        if not is_article and (folded not in foreign or (folded in _FIRST_NAMES and not is_last)):
             break
         start += len(words[skipped]) + 1
         skipped += 1

@@ -31,6 +31,7 @@ Ich habe heute mit Anna gesprochen. => Anna
 Wir haben Ihnen und Tom geschrieben, aber Sie waren nicht da. => Tom
 Demain Anna est avec nous à Lyon. => Anna, Lyon
 Nous avons vu Le Havre hier. => Le Havre
+Mais la France est sous la pluie. => France
 Amanhã ela vai com Pedro para Lisboa. => Pedro, Lisboa
 Мы были вчера в Москве, но они там не живут. => Москве
 São Paulo é muito grande. => São Paulo
