@@ -28,6 +28,7 @@ UPWARD = {
     "IndexingBudget.load": "usage is stored in the ledger, which is above scheduling",
     "IndexingLimits.find_workspace": "names of workspaces are known to the bot alone",
     "JudgedCalls.observe": "outcomes are counted by the program",
+    "LanceTable.find_share": "the memory of a table depends on the rows of the others",
     "LimitedProbe.ask": "what is asked belongs to the mode of the program",
     "LiteLLMPictureDescriber.record_usage": "usage is counted by the engine",
     "PageFetcher.is_public": "tests fetch from this machine",
