@@ -108,9 +108,14 @@ class SharedAudiences:
             task.add_done_callback(self._saving.discard)
 
     async def wait_until_saved(self) -> None:
-        """Wait until the suspensions so far hold for all processes; they are stored even if the wait is cancelled."""
+        """Wait until the suspensions so far hold for all processes; they are stored even if the wait is cancelled.
+
+        Raises the error of one that cannot be stored.
+        """
         if self._saving:
-            await asyncio.wait(self._saving)
+            saved, _ = await asyncio.wait(self._saving)
+            for task in saved:
+                task.result()
 
     async def begin_comparison(self, at: float) -> Comparison:
         """Begin to compare audiences with the platform, at this time (seconds of a monotonic clock)."""

@@ -13,6 +13,7 @@ from engine.llm.offline.names.runs import CAPITALIZED_RUN, is_no_name, split_run
 from engine.llm.offline.names.types import CONCEPT, EVENT_ENDINGS, LONE_NOUNS, PERSON, NamedEntity, guess_type
 from engine.llm.offline.names.vocabulary import GIVEN_NAMES, looks_common, place_names
 from engine.llm.offline.words import is_common
+from engine.text.languages.detection import MIN_MAIN_MARGIN, MIN_MARGIN, detect_language, load_function_words
 from engine.text.names import clean_name, normalize_name
 from engine.text.word_lists import IRREGULAR_FORMS, STOP_WORDS, word_set
 
@@ -33,8 +34,13 @@ _AFTER_NO_NAME = word_set(
     when why than there here up down out of s very too
     """
 )
+# Words of other languages than English that begin sentences; their function words are known by language.
+_CRIES = word_set(
+    "danke bitte hallo moin merci bonjour bonsoir salut gracias hola adiós obrigado obrigada olá grazie ciao"
+)
 # Articles that begin names: "Los Angeles", "La Paz", "Le Havre", "El Paso".
 _ARTICLES = word_set("los las la le les el des du il lo")
+_FIRST_NAMES = GIVEN_NAMES | _ARTICLES | word_set("da di do dos das del são")
 _ARTICLE = ("the ", "The ")
 _ENGLISH = word_set("the and of is")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:ll|re|ve|m|d))$")
@@ -59,13 +65,14 @@ class ExcerptFacts:
 
     `people_by_name`: its speakers, by full name and by each part of it that no other speaker has. `capitalized_words`:
     words that are capitalized within a sentence; `lowercase_words`: words that are not; `nouns`: those of them that
-    follow an article or the like.
+    follow an article or the like; `language`: of most of it, "" if unknown.
     """
 
     people_by_name: Mapping[str, str] = field(default_factory=dict)
     capitalized_words: frozenset[str] = frozenset()
     lowercase_words: frozenset[str] = frozenset()
     nouns: frozenset[str] = frozenset()
+    language: str = ""
 
     @property
     def is_english(self) -> bool:
@@ -85,11 +92,11 @@ def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
 
 
 def _join_names(marked: Iterable[NamedEntity], runs: Iterable[NamedEntity]) -> list[NamedEntity]:
-    """Both, without runs within a marked name, and without camel case within a run that has other words."""
+    """Both, without runs that begin in marked names or contain code, and without camel case in runs of other words."""
     wide = _list_places(run for run in runs if " " in run.name and not all(map(_is_camel_case, run.name.split())))
     names = [one for one in marked if not (one.start in wide and one.type == CODE and one.name.isalpha())]
-    inside = _list_places(names)
-    return names + [run for run in runs if run.start not in inside]
+    inside, joined = _list_places(names), _list_places(one for one in names if "_" in one.name)
+    return names + [run for run in runs if run.start not in inside and joined.isdisjoint(_list_places([run]))]
 
 
 def _is_camel_case(word: str) -> bool:
@@ -103,6 +110,7 @@ def _list_places(names: Iterable[NamedEntity]) -> set[int]:
 
 def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> ExcerptFacts:
     """Collect what the sentences and speakers of an excerpt show about its names."""
+    sentences = list(sentences)
     capitalized: set[str] = set()
     lowercase: set[str] = set()
     nouns: set[str] = set()
@@ -113,8 +121,10 @@ def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> 
         if not _is_all_caps(sentence):
             inner = (word for before, word in pairwise(words) if word[:1].isupper() and not _ends_clause(before))
             capitalized.update(map(_normalize_word, inner))
+    found = detect_language(" ".join(sentences))
+    language = found.language if found.margin >= MIN_MAIN_MARGIN else ""
     return ExcerptFacts(
-        index_people(speakers), frozenset(capitalized), frozenset(lowercase), frozenset(nouns & lowercase)
+        index_people(speakers), frozenset(capitalized), frozenset(lowercase), frozenset(nouns & lowercase), language
     )
 
 
@@ -136,18 +146,39 @@ def index_people(speakers: Iterable[str]) -> dict[str, str]:
 def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """Capitalized runs, without words that are capitalized only as the first of a sentence."""
     first = next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
-    found = []
+    found, foreign = [], _list_foreign_words(sentence, facts.language)
     for match in CAPITALIZED_RUN.finditer(sentence):
         for part, offset in split_run(match[0], sentence[max(0, match.start() - _AUTHOR_LENGTH) : match.start()]):
             at = match.start() + offset
             is_first = at <= first or _begins_clause(sentence, at)
             words, start = [part], at
             if not (_is_initials(part) and sentence[:at].endswith(_ARTICLE)):
-                words, start = _trim_run(part.split(), at, at_start=is_first, facts=facts)
+                words, start = _skip_foreign(part.split(), at, foreign, at_start=is_first)
+                words, start = _trim_run(words, start, at_start=is_first and start == at, facts=facts)
             one = _Run(" ".join(words), part[start - at :], start, sentence, is_first=start == at and is_first)
             if entity := _read_name(one, facts, is_whole=start <= first):
                 found.append(entity)
     return _spread_persons(found, sentence)
+
+
+def _list_foreign_words(sentence: str, language: str) -> frozenset[str]:
+    """The function words of a sentence's language, or that of the excerpt if it is not clear; none of English."""
+    found = detect_language(sentence)
+    known = found.language if found.margin >= MIN_MARGIN else language
+    return _CRIES if known == "en" else _CRIES | load_function_words().get(known, frozenset())
+
+
+def _skip_foreign(words: list[str], start: int, foreign: frozenset[str], *, at_start: bool) -> tuple[list[str], int]:
+    """The run without function words that begin a sentence or are all of the run; "Ella" of a name stays."""
+    skipped = 0
+    while skipped < len(words) and (at_start or len(words) == 1) and not words[skipped].isupper():
+        folded, is_last = words[skipped].casefold(), skipped == len(words) - 1
+        is_article = skipped > 0 and words[skipped].islower()
+        if not is_article and (folded not in foreign or (folded in _FIRST_NAMES and not is_last)):
+            break
+        start += len(words[skipped]) + 1
+        skipped += 1
+    return words[skipped:], start
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +233,7 @@ def _is_word(run: _Run, name: str, facts: ExcerptFacts) -> bool:
         return False
     is_plural = folded.endswith("s") and not folded.endswith("ss") and next_word in _PLURAL_VERBS
     return (
-        is_plural
+        (is_plural and folded not in place_names())
         or run.after.startswith("!")
         or (facts.is_english and next_word.islower() and not _may_follow_name(next_word))
     )
@@ -292,7 +323,8 @@ def _strip_possessive(name: str) -> str:
 
 def _is_heading(words: list[str], sentence: str, end: int) -> bool:
     """Whether it is a single word that makes up nearly all of a line, or the kind of the id that follows."""
-    alone = len(sentence) < len("".join(words)) + _MIN_CAPS_LENGTH // 2
+    is_person = _normalize_word(words[0]) in GIVEN_NAMES
+    alone = not is_person and len(sentence) < len("".join(words)) + _MIN_CAPS_LENGTH // 2
     return len(words) == 1 and (alone or sentence[end : end + 2].strip().isdigit())
 
 

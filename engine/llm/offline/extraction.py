@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ class _SentenceEntities:
 
 def extract_by_rules(excerpt: Excerpt) -> Extraction:
     """Up to three mentions per name and one link per pair, described by their sentences."""
-    parts = split_chat_lines(join_wrapped_lines(excerpt.text))
+    parts = [_join_lines(part) for part in split_chat_lines(excerpt.text)]
     people = {part.speaker for part in parts if isinstance(part, ChatLine)}
     texts = [(part, piece) for part in parts for piece in split_pieces(part if isinstance(part, str) else part.text)]
     facts = collect_excerpt_facts([piece.text for _, piece in texts], people)
@@ -50,6 +50,10 @@ def extract_by_rules(excerpt: Excerpt) -> Extraction:
         tuple(_build_mentions(sentences)),
         tuple(_build_links([*sentences, *_link_to_heading(excerpt.section, sentences, facts)])),
     )
+
+
+def _join_lines(part: ChatLine | str) -> ChatLine | str:
+    return join_wrapped_lines(part) if isinstance(part, str) else replace(part, text=join_wrapped_lines(part.text))
 
 
 def _add_speaker(part: ChatLine | str, sentence: str, found: Sequence[NamedEntity]) -> _SentenceEntities:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
-EXTRACTION_VERSION = 3
+EXTRACTION_VERSION = 4
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 22
+ANSWER_VERSION = 23
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.llm.offline.names.vocabulary import GIVEN_NAMES
 from engine.text.cleanup import MESSAGE_TIME
 from engine.text.word_lists import STOP_WORDS, word_set
 
@@ -28,6 +29,8 @@ _NUMBER_ABBREVIATIONS = word_set(
     a.m p.m
     """
 )
+# After these a sentence goes on before a capital, unless somebody is named: "in the U.S. Anna lives".
+_COUNTRIES = word_set("u.s u.s.a u.k u.n u.a.e e.u d.c")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]++[」』”]*+")
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 _NEXT = re.compile(r"\s*+((\S?)\w*)")
@@ -124,7 +127,9 @@ def _is_sentence_end(line: str, end: re.Match[str]) -> bool:
     is_item_number = word.isdigit() and len(word) == end.start()
     is_abbreviation = word in _ABBREVIATIONS or (word in _NUMBER_ABBREVIATIONS and first.isdigit())
     is_dotted = bool(_INITIALS.fullmatch(word)) and word not in _NUMBER_ABBREVIATIONS and first.isupper()
-    goes_on = is_dotted and following is not None and following[1].casefold() not in STOP_WORDS
+    next_word = following[1].casefold() if following else ""
+    is_person = word in _COUNTRIES and next_word in GIVEN_NAMES
+    goes_on = is_dotted and next_word not in STOP_WORDS and not is_person
     return not (is_initial or is_item_number or is_abbreviation or goes_on)
 
 

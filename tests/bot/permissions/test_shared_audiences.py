@@ -245,3 +245,19 @@ async def test_a_suspension_is_saved_although_whoever_waits_for_it_gives_up(
     is_back.set()
     await one.resolver.shared.wait_until_saved()
     assert await other.gap() == "checking"
+
+
+async def test_a_suspension_that_can_never_be_saved_stops_the_comparison(
+    pair: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = pair
+    table = one.store.shared_visibility
+    assert table is not None
+
+    async def fail(_location: Location) -> None:
+        raise RuntimeError("defect")
+
+    monkeypatch.setattr(table, "suspend", fail)
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    with pytest.raises(RuntimeError, match="defect"):
+        await one.resolver.shared.begin_comparison(0.0)

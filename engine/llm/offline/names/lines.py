@@ -15,6 +15,8 @@ _HYPHENATED = re.compile(r"(?<![\w-])[^\W\d_]++-[^\W\d_]++(?![\w-])")
 _LOOSE_HYPHEN = re.compile(rf"(?<=\w{UPPER})-[ \n](?={UPPER}\w)")  # "SARS- CoV"
 _MARKED = re.compile(r"\A(?:[-*•‣–|#>]|\(?\d{1,3}[.)]|\[\d{1,4}\])")  # a list item, a table row, a heading, a citation
 _MIN_WIDTH = 40
+_MAX_START = 40  # characters of a word that a line had no room for; longer ones are addresses, or have no spaces
+_MIN_SMALL_SHARE = 4  # one of so many breaks of a wrapped paragraph comes before a word in lower case
 
 
 def join_wrapped_lines(text: str) -> str:
@@ -34,11 +36,16 @@ def _join(lines: Sequence[str], hyphenated: Container[str]) -> Iterator[str]:
     """The lines of a paragraph, each with the break or the blank after it."""
     width = max(map(len, lines))
     starts = [line.split(maxsplit=1)[0] if line.strip() else "" for line in lines[1:]]
-    full = [len(line) + 1 + len(start) > width for line, start in zip(lines, starts, strict=False)]
-    is_wrapped = width >= _MIN_WIDTH and sum(full) > max(1, len(full) // 2 - 1)
+    full = [
+        len(line) + 1 + len(start) > width and len(start) <= _MAX_START
+        for line, start in zip(lines, starts, strict=False)
+    ]
+    small = sum(start[:1].islower() for start, is_full in zip(starts, full, strict=True) if is_full)
+    is_long = width >= _MIN_WIDTH and sum(full) > max(1, len(full) // 2 - 1)
+    is_wrapped = is_long and small * _MIN_SMALL_SHARE >= sum(full)
     for line, start, is_full, following in zip(lines, starts, full, lines[1:], strict=False):
         is_cut = line.endswith("-") and line[-2:-1].isalpha() and start[:1].isalnum() and width >= _MIN_WIDTH
-        if not start or not (is_cut or (is_wrapped and is_full)) or _MARKED.match(following):
+        if not start or not (is_cut or (is_wrapped and is_full)) or _MARKED.match(following) or "|" in following:
             yield f"{line}\n"
         elif is_cut:
             yield line if _keeps_hyphen(line, start, hyphenated) else line[:-1]

@@ -68,7 +68,7 @@ def _find_terms(sentence: str) -> Iterator[NamedEntity]:
 
 
 def _find_term_start(words: Sequence[re.Match[str]], letters: Sequence[str]) -> int | None:
-    """Where the shortest term begins that has the letters in order, the first at the beginning of its first word."""
+    """Where the shortest term begins that has the letters in order: the first begins it, its last word has the last."""
     missing = list(letters)
     for count, word in enumerate(reversed(words), 1):
         text = word[0].casefold()
@@ -77,6 +77,8 @@ def _find_term_start(words: Sequence[re.Match[str]], letters: Sequence[str]) -> 
         for at in range(len(text) - 1, -1, -1):
             if missing and text[at] == missing[-1] and (len(missing) > 1 or not text[at - 1 : at].isalnum()):
                 missing.pop()
+        if len(missing) == len(letters):
+            return None
         if not missing:
             return word.start() if count > 1 and text[0] == letters[0] and text not in STOP_WORDS else None
     return None

@@ -99,13 +99,16 @@ class VectorCopies:
         async with self._connect() as connection:
             async with self._lock:
                 self._seen = self._seen or await find_present(connection)
-            for each in TABLES:
-                self._shares.record_rows(each, await count_rows(connection, each))
+            counts = {each: await count_rows(connection, each) for each in TABLES}
+            for each, count in counts.items():
+                self._shares.record_rows(each, count)
             try:
-                return await load_table(connection, table, self._dim, self._shares.give(table))
+                rows = reserve_rows(self._dim, counts[table], self._shares.give(table))
+                await fill_rows(connection, table, self._dim, rows)
             except ArraysFull:
                 self._shares.take_back(table)
                 raise
+        return rows
 
     async def _apply_unseen(self) -> None:
         """Bring the copies from the state seen last to the present one."""
@@ -156,13 +159,11 @@ def _replace(rows: RowArrays, ids: Sequence[int], block: Block | None) -> None:
         rows.append(*block)
 
 
-async def load_table(connection: AsyncConnection[Any], table: VectorTable, dim: int, max_bytes: int) -> RowArrays:
-    """All rows of a table. Those that change meanwhile may be old, missing or there twice. Raises ArraysFull."""
-    rows = reserve_rows(dim, await count_rows(connection, table), max_bytes)
+async def fill_rows(connection: AsyncConnection[Any], table: VectorTable, dim: int, rows: RowArrays) -> None:
+    """Add all rows of a table. Those that change meanwhile may be old, missing or there twice. Raises ArraysFull."""
     for leaf in await list_leaves(connection, table):
         async for keys, vectors in _read_leaf(connection, leaf.name, dim):
             rows.append(keys, vectors)
-    return rows
 
 
 async def count_rows(connection: AsyncConnection[Any], table: VectorTable) -> int:

@@ -33,6 +33,21 @@ def test_a_crowded_sentence_and_a_frequent_name_are_bounded() -> None:
     assert len(often.mentions) == MAX_MENTIONS_PER_NAME
 
 
+def test_messages_of_the_same_length_keep_their_speakers() -> None:
+    lines = [
+        "[2024-05-01 10:00] Ebbe Vosk: the rope walk is to be closed today",
+        "[2024-05-01 10:01] Tolv Arrend: I took the keys to the lamp house",
+        "[2024-05-01 10:02] Anna Holm: then the lamp house is open at nine",
+        "[2024-05-01 10:03] Ebbe Vosk: please do tell the keeper about it",
+    ]
+    found = extract_by_rules(Excerpt("\n".join(lines), "", is_conversation=True))
+    assert [(one.name, one.description) for one in found.mentions if one.name != "Ebbe Vosk"] == [
+        ("Tolv Arrend", "Tolv Arrend: I took the keys to the lamp house"),
+        ("Anna Holm", "Anna Holm: then the lamp house is open at nine"),
+    ]
+    assert found.links == ()
+
+
 def test_many_single_words_are_kept_in_a_conversation_and_few_in_prose() -> None:
     words = [f"{start}{end}" for start in ("Ald", "Bir", "Ced", "Dog", "Elm") for end in ("unt", "osk", "urn", "ilt")]
     text = " ".join(f"We saw {word} there." for word in words)

@@ -35,7 +35,7 @@ def test_names_and_keys_depend_on_rules_embedder_text_and_section() -> None:
         Excerpt("", "a"),
         Excerpt("", "a", is_conversation=True),
     ]
-    assert one.name.startswith("embedded-3.")
+    assert one.name.startswith("embedded-4.")
     assert one.name.endswith(HashEmbedder().name)
     assert len({one.extraction_key(part) for part in parts}) == len(parts)
     assert one.extraction_key(Excerpt("ab", "c")) == other.extraction_key(Excerpt("ab", "c"))

@@ -36,6 +36,7 @@ def test_a_summary_is_bounded(fragments: list[str]) -> None:
         ["Version v2.3.1 costs 3.50 now."],
         ["J. R. Holm wrote it."],
         ["See e.g. the U.S. report."],
+        ["Ebbe is in the U.S.", "Anna is in the U.K.", "Ben is here."],
         ["The U.S. Supreme Court sat in Washington, D.C.", "It was cold."],
         ["Wait … what it says is true."],
     ],

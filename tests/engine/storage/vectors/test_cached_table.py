@@ -59,6 +59,18 @@ async def test_rows_in_memory_are_found_as_on_disk(tmp_path: Path) -> None:
     await on_disk.close()
 
 
+async def test_a_table_that_does_not_fit_leaves_its_memory_to_the_others(tmp_path: Path) -> None:
+    cache_bytes = 100 * row_bytes(RoundedColumns(DIM))
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes)
+    await store.upsert("relations", [VectorRow(at, 1, 0, 0) for at in range(300)], random_units(300, DIM))
+    await store.fetch("relations", [0])
+    assert not store._tables["relations"].is_cached
+    await store.upsert("chunks", [VectorRow(at, 1, 0, 0) for at in range(100)], random_units(100, DIM))
+    await store.fetch("chunks", [0])
+    assert store._tables["chunks"].is_cached
+    await store.close()
+
+
 async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path) -> None:
     cache_bytes = int(1.8 * row_bytes(RoundedColumns(DIM)))  # 4.5 rows of the only table with any
     store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes)

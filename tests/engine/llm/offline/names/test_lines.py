@@ -14,6 +14,16 @@ LIST = """\
 - The first of the long items is the lamp
 - The second of the long items is a rope
 - The third of the items is a hatch here"""
+NAMED = """\
+Ebbe Vosk moved to the new office in Skelby
+Tolv Arrend stays in the old one in Quayham
+Anna Holm works from home in a town near it"""
+TABLE = """\
+day | opens | who holds the keys of the lamp house
+monday | nine | the keeper of the lamp and the rope
+friday | nine | the keeper of the rope and the hatch"""
+UNSPACED = "門が開く時間は来週の月曜日から午前九時になりますので荷物を準備してくださいよろしくお願いします"
+LONG_WORDS = f"{UNSPACED}\n{UNSPACED}\nSkelbyの門\nhttps://ember.example/{'a/' * 30}\nhttps://ember.example/"
 LINES = "Lamp house\nRope walk of the Skelby Harbour Trust today\nHatch\nA last line that is nearly as long as that."
 
 
@@ -30,7 +40,7 @@ def test_a_hyphen_stays_before_a_capital_and_in_a_word_that_has_it_elsewhere(end
     assert joined in join_wrapped_lines(text)
 
 
-@pytest.mark.parametrize("text", [LIST, LINES, "one line", "Bo-\nAda", "", "\n\n"])
+@pytest.mark.parametrize("text", [LIST, LINES, NAMED, TABLE, LONG_WORDS, "one line", "Bo-\nAda", "", "\n\n"])
 def test_lines_that_end_on_purpose_stay(text: str) -> None:
     assert join_wrapped_lines(text) == text
 

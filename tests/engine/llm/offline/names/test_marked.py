@@ -12,6 +12,7 @@ She said "Come in", "See here", "It Is" and "Who is Ebbe Vosk?" to him. =>
 The loop-mediated tide gauge (LTG) is dry. => loop-mediated tide gauge
 It is kept by the Skelby Harbour and Lighthouse Trust (SHLT). => Skelby Harbour and Lighthouse Trust
 He came by bus (NEW) and by the boat (Skelby). =>
+It is a rope and tar which ends in (RAT). =>
 3.2.1 Tides of the Sound are high. =>
 3.2.1 is out. => 3.2.1
 Read [the rules](#rules) of Ebbe MacConcobar. =>
