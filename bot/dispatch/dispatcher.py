@@ -233,9 +233,7 @@ class Dispatcher:
     async def _answer_command(self, asked: QuestionAsked) -> None:
         """Answer a question that was asked by a command, and reply to what asks for nothing that was read."""
         speech = "question" if asked.uploads else classify_addressed(asked.text, is_direct=True)
-        call = CommandInvoked(
-            asked.id, asked.location, asked.person, "help", time=asked.time, handle=asked.handle, locale=asked.locale
-        )
+        call = asked.build_command("help")
         if speech == "introduction":
             await self._run_and_report(call, introduce(self, call, is_private=asked.private))
         elif speech == "thanks":

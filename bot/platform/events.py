@@ -101,6 +101,19 @@ class QuestionAsked:
     may_write: bool = True
     locale: str = ""
 
+    def build_command(self, command: str) -> CommandInvoked:
+        """A command of the asker in the place of the question."""
+        return CommandInvoked(
+            self.id,
+            self.location,
+            self.person,
+            command,
+            handle=self.handle,
+            time=self.time,
+            may_write=self.may_write,
+            locale=self.locale,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CommandInvoked:

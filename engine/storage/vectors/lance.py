@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
@@ -193,14 +192,9 @@ class LanceVectors:
         else:
             table = await self._connection.create_table(name, schema=build_schema(self._dim))
         folder = self._path / f"{name}.lance"
-        find_share = partial(self._find_share, name)
-        opened = self._tables.get(name) or LanceTable(folder, self._dim, find_share, self._loading)
+        opened = self._tables.get(name) or LanceTable(name, folder, self._dim, self._shares, self._loading)
         await opened.attach(table)
         self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
-
-    async def _find_share(self, name: VectorTable) -> int:
-        """The memory for a table whose rows are loaded now."""
-        return self._shares.give(name, {each: await table.count_rows() for each, table in self._tables.items()})
 
     def _get_table(self, name: VectorTable) -> LanceTable:
         if name not in self._tables:

@@ -15,7 +15,7 @@ from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.spilled_rows import CopyLost
-from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
 from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from engine.storage.vectors.table_shares import TableShares
+
 Result = TypeVar("Result")
 
 log = structlog.get_logger(__name__)
@@ -47,13 +49,13 @@ class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
     Its rows are also kept in memory, rounded if need be, and in a file without a name as far as they take more; they
-    are searched there. `find_share`: the bytes of memory. `loading` lets tables be loaded in turn, since each load
-    takes memory.
+    are searched there. `shares`: of the memory. `loading` lets tables be loaded in turn, since each load takes memory.
     """
 
     table: Any
 
-    def __init__(self, folder: Path, dim: int, find_share: Callable[[], Awaitable[int]], loading: asyncio.Lock) -> None:
+    def __init__(self, name: VectorTable, folder: Path, dim: int, shares: TableShares, loading: asyncio.Lock) -> None:
+        self._name = name
         self.folder = folder
         self.write_lock = asyncio.Lock()
         self.is_indexed = False
@@ -62,7 +64,7 @@ class LanceTable:
         self._dim = dim
         self._max_id: int | None = None  # None: not known yet
         self._has_parts = False
-        self._find_share = find_share
+        self._shares = shares
         self._loading = loading
         self._losses = 0  # of files of copies
         self._cache = MemoryCopy(self._load_rows)
@@ -76,6 +78,7 @@ class LanceTable:
         self._max_id = None
         self.is_indexed = "vector" in await self.index_columns()
         self._cache.drop()
+        self._shares.record_rows(self._name, await self.count_rows())
 
     @property
     def is_cached(self) -> bool:
@@ -227,12 +230,16 @@ class LanceTable:
         try:
             async with self._loading:
                 return await self._copy_rows()
+        except ArraysFull:
+            self._shares.take_back(self._name)
+            raise
         except CopyLost as error:
             self._report_loss(error)
             raise
 
     async def _copy_rows(self) -> RowArrays:
-        rows = reserve_rows(self._dim, await self.count_rows(), await self._find_share(), self.folder.parent)
+        self._shares.record_rows(self._name, count := await self.count_rows())
+        rows = reserve_rows(self._dim, count, self._shares.give(self._name), self.folder.parent)
         async with self.hold_files():
             groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
             query = self.table.query().select([*KEY_COLUMNS, "vector"])

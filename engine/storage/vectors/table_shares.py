@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorTable
 from engine.storage.vectors.row_arrays import row_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 GROWTH = 1.5  # times the rows that a table has, for which it is given memory if there is enough
@@ -26,13 +23,18 @@ class TableShares:
         self._least = equal_share // LEAST_SHARE
         self._total = equal_share * len(TABLES)
         self._row_bytes = row_bytes(RoundedColumns(dim))
+        self._counts: dict[VectorTable, int] = dict.fromkeys(TABLES, 0)
         self._given: dict[VectorTable, int] = {}
 
-    def give(self, table: VectorTable, counts: Mapping[VectorTable, int]) -> int:
-        """The bytes for a table that is loaded now. `counts`: the rows of all tables."""
+    def record_rows(self, table: VectorTable, count: int) -> None:
+        """Record how many rows a table has."""
+        self._counts[table] = count
+
+    def give(self, table: VectorTable) -> int:
+        """The bytes for a table that is loaded now."""
         self.take_back(table)
         free = self._total - sum(self._given.values())
-        needs = {each: self._find_need(counts[each]) for each in TABLES if each not in self._given}
+        needs = {each: self._find_need(count) for each, count in self._counts.items() if each not in self._given}
         shares = dict[VectorTable, int]()
         for place, each in enumerate(sorted(needs, key=lambda each: needs[each])):
             shares[each] = min(needs[each], free // (len(needs) - place))

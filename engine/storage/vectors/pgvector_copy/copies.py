@@ -99,9 +99,10 @@ class VectorCopies:
         async with self._connect() as connection:
             async with self._lock:
                 self._seen = self._seen or await find_present(connection)
-            counts = {each: await count_rows(connection, each) for each in TABLES}
+            for each in TABLES:
+                self._shares.record_rows(each, await count_rows(connection, each))
             try:
-                return await load_table(connection, table, self._dim, self._shares.give(table, counts))
+                return await load_table(connection, table, self._dim, self._shares.give(table))
             except ArraysFull:
                 self._shares.take_back(table)
                 raise

@@ -9,7 +9,9 @@ ROW = row_bytes(RoundedColumns(DIM))
 
 
 def give_all(shares: TableShares, **counts: int) -> list[int]:
-    return [shares.give(table, {each: counts[each] for each in TABLES}) for table in TABLES]
+    for table in TABLES:
+        shares.record_rows(table, counts[table])
+    return [shares.give(table) for table in TABLES]
 
 
 def test_small_tables_have_equal_shares() -> None:
@@ -33,9 +35,9 @@ def test_tables_that_need_more_than_there_is_share_it_evenly() -> None:
 
 
 def test_a_table_keeps_its_share_until_it_is_loaded_again_or_gives_it_back() -> None:
-    shares, counts = TableShares(EACH, DIM), dict.fromkeys(TABLES, 1)
-    first = shares.give("chunks", counts)
-    grown = counts | {"relations": 90 * EACH}
-    assert shares.give("relations", grown) < 3 * EACH - first
+    shares = TableShares(EACH, DIM)
+    first = shares.give("chunks")
+    shares.record_rows("relations", 90 * EACH)
+    assert shares.give("relations") < 3 * EACH - first
     shares.take_back("chunks")
-    assert shares.give("relations", grown) > 2.4 * EACH
+    assert shares.give("relations") > 2.4 * EACH
