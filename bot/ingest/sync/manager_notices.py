@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
-from bot.answers.review.rights import can_read_room
 from bot.errors import PlatformError
 from bot.i18n import gettext, use_language
 from bot.permissions.audience import workspace_space
+from bot.permissions.provenance import can_read, provenance_of_room
 from bot.platform.models import Card, Location
 from bot.texts.permissions import describe_lacking
 from engine import Scope
@@ -100,8 +100,9 @@ class ManagerNotices:
         self, platform: str, workspace: str, person: str, word: Callable[[], str], closed: Closed | None
     ) -> None:
         direct = await self._context.platforms[platform].open_direct(workspace, person)
-        if closed is not None and not await can_read_room(self._context, closed.room, direct, person):
-            word = closed.word
+        if closed is not None:
+            about = provenance_of_room(closed.room)
+            word = word if await can_read(self._context.audience, about, direct, person) else closed.word
         language = await self._context.find_person_language(Location(platform, workspace, ""), person)
         with use_language(language):
             card = Card(word())

@@ -95,7 +95,7 @@ async def test_a_permission_that_a_workspace_lacks_is_told_without_a_channel(bot
     await run_steps(bot, [say("ada", "The mill is open.")])
     bot.context.denials.add(replace(ROOF, channel=""), ["files:read", "channels:read"])
     [told] = await tell_of_permissions(bot)
-    assert "in this workspace: I need the permission “channels:read and files:read”" in told
+    assert "in this workspace: I need the permission “channels:read” and “files:read”" in told
 
 
 async def test_a_manager_who_cannot_read_a_channel_is_not_told_its_name(bot: BotFixture) -> None:
