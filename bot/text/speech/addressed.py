@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 Speech = Literal["question", "statement", "thanks", "introduction", "aside"]
 Words = tuple[str, ...]
 
+# What somebody says of an answer or asks of a person who is quoted: "who are you talking about?".
+_ASKS_ABOUT_ACT = re.compile(
+    r"\b(?:who|whom|what) (?:are|were) (?:you|u) (?!doing\b|being\b)\w{1,20}ing\b", re.IGNORECASE
+)
 _REMEMBER = re.compile(
     r"(?:please |pls |bitte |(?:a )?(?:small|quick|kleine|kurze|petite|pequeña|pequena) "
     r"|por favor,? |merci de |s'il te plaît,? )?"
@@ -195,6 +199,7 @@ def _classify_said(without: str) -> Speech:
     if not asks and (shown := read_construction(without)):
         return shown
     learned = None if is_unlearned(without) else classify(without, name_evidence(without, sentences))
+    learned = None if learned == "introduction" and _ASKS_ABOUT_ACT.search(without) else learned
     speech = learned or _decide_by_rules(without, sentences)
     asks = asks or (speech == "thanks" and asks_on(without))
     return "question" if asks and speech != "introduction" else speech
