@@ -25,7 +25,7 @@ from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.constructions import asks_by_form, read_construction
-from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
+from bot.text.speech.kinds.introductions import asks_about_act, asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.verb_first import read_verb_first
 from bot.text.speech.kinds.weights import asks_behind_call, classify
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 Speech = Literal["question", "statement", "thanks", "introduction", "aside"]
 Words = tuple[str, ...]
 
-# What somebody says of an answer or asks of a person who is quoted: "who are you talking about?".
-_ASKS_ABOUT_ACT = re.compile(
-    r"\b(?:who|whom|what) (?:are|were) (?:you|u) (?!doing\b|being\b)\w{1,20}ing\b", re.IGNORECASE
-)
 _REMEMBER = re.compile(
     r"(?:please |pls |bitte |(?:a )?(?:small|quick|kleine|kurze|petite|pequeña|pequena) "
     r"|por favor,? |merci de |s'il te plaît,? )?"
@@ -199,10 +195,9 @@ def _classify_said(without: str) -> Speech:
     if not asks and (shown := read_construction(without)):
         return shown
     learned = None if is_unlearned(without) else classify(without, name_evidence(without, sentences))
-    learned = None if learned == "introduction" and _ASKS_ABOUT_ACT.search(without) else learned
     speech = learned or _decide_by_rules(without, sentences)
     asks = asks or (speech == "thanks" and asks_on(without))
-    return "question" if asks and speech != "introduction" else speech
+    return "question" if asks and (speech != "introduction" or asks_about_act(without)) else speech
 
 
 def _without_mentions(body: str) -> str:
