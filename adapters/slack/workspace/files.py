@@ -34,7 +34,7 @@ class Files:
         """Download a file of at most `limit` bytes.
 
         Raises InvalidDocument if the URL is not Slack's, PermissionDenied if Slack returns its login page,
-        DocumentTooLarge, and other PlatformErrors.
+        DocumentTooLarge, and PlatformError for the rest.
         """
         if not upload.url:
             upload = await self._fetch_info(upload)
