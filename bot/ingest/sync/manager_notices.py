@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.context import BotContext
+    from bot.platform.traits import PlatformTraits
     from engine.errors import EngineError
 
 
@@ -36,10 +37,11 @@ KEPT = "untold: "  # begins the hint of a permission of which no manager could b
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A room that a notice names, and the notice without its name for those who cannot read it."""
+    """A room that a notice names, and what is said, in place of the notice, to those who cannot read it."""
 
     room: str
-    word: Callable[[], str]
+    permissions: Sequence[str]
+    traits: PlatformTraits
 
 
 class ManagerNotices:
@@ -102,7 +104,8 @@ class ManagerNotices:
         direct = await self._context.platforms[platform].open_direct(workspace, person)
         if closed is not None:
             about = provenance_of_room(closed.room)
-            word = word if await can_read(self._context.audience, about, direct, person) else closed.word
+            if not await can_read(self._context.audience, about, direct, person):
+                word = partial(describe_lacking, closed.permissions, closed.traits, "")
         language = await self._context.find_person_language(Location(platform, workspace, ""), person)
         with use_language(language):
             card = Card(word())
@@ -165,7 +168,7 @@ class PermissionNotices:
         traits = self._context.traits_of(location.platform)
         channel = (await self._context.store.channels.get_name(location.room) or "") if location.channel else None
         name = f"lacks {', '.join(permissions)} in {location.channel} in {self._context.clock.now():%Y-%m}"
-        closed = Closed(location.room, partial(describe_lacking, permissions, traits, "")) if channel else None
+        closed = Closed(location.room, permissions, traits) if channel else None
         word = partial(describe_lacking, permissions, traits, channel)
         return await self._notices.tell(location.platform, location.workspace, name, word, closed)
 
