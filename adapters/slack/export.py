@@ -32,7 +32,7 @@ from adapters.slack.workspace.export_layout import (
     invent_id,
     propose_workspace,
 )
-from adapters.slack.workspace.files import FILE_DOMAINS, check_login_page, complete_page
+from adapters.slack.workspace.files import FILE_DOMAINS, complete_page, is_login_page
 from adapters.slack.workspace.markup import find_mentioned_ids, to_plain_text
 from adapters.slack.workspace.messages import message_link, parse_message
 from adapters.slack.workspace.slackdump_archive import open_archive
@@ -163,7 +163,8 @@ class SlackExport:
         if not upload.url:
             raise InvalidDocument(f"“{upload.name}” is not in the export.")
         content_type, data = await self._downloader.download(upload, limit)
-        check_login_page(upload, content_type, data, hint=EXPIRED_HINT)
+        if is_login_page(upload, content_type, data):
+            raise InvalidDocument(f"Slack does not hand out “{upload.name}”.", hint=EXPIRED_HINT)
         return complete_page(upload, data)
 
     def close(self) -> None:

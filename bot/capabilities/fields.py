@@ -50,7 +50,8 @@ def build_request(row: Capability, values: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InvalidQuestion(f"“{where}”: {first['msg']}.", hint=describe_usage(row)) from error
+        wrong = first["msg"].removeprefix("Value error, ").rstrip(".")
+        raise InvalidQuestion(f"“{where}”: {wrong}.", hint=describe_usage(row)) from error
 
 
 def match_words(row: Capability, words: Sequence[str]) -> dict[str, str]:

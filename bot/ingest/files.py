@@ -240,7 +240,11 @@ class FileIngest:
         log.info("ingest.file_rejected", channel=where, kind=upload.kind, size=upload.size, error=name)
         await self._record_unread(shared, upload, error)
         family = "" if is_partial else find_failed_family(upload, error)
-        return RejectedFile(upload.name, texts.describe_error(error), is_partial, family)
+        lacks = isinstance(error, PermissionDenied) and error.permissions
+        reason = (
+            await self._context.describe_error(error, shared.message.location) if lacks else texts.describe_error(error)
+        )
+        return RejectedFile(upload.name, reason, is_partial, family)
 
     async def _record_unread(self, shared: SharedFiles, upload: Upload, error: Exception) -> None:
         """List a file as not read where its readers find it, unless it was deleted or may not be read at all."""

@@ -152,6 +152,14 @@ class OneTimeHints:
         await self._database.execute(sql, (platform, workspace, f"{name} ", dated))
         return await self.record_if_new(platform, workspace, dated)
 
+    async def list_named(self, platform: str, start: str) -> list[tuple[str, str]]:
+        """The workspaces and names of the recorded hints whose names begin so."""
+        sql = (
+            "SELECT workspace, name FROM shown_hint WHERE platform = ?1 AND substr(name, 1, length(?2)) = ?2"
+            " ORDER BY workspace, name"
+        )
+        return [(row[0], row[1]) for row in await self._database.fetch_all(sql, (platform, start))]
+
     async def delete(self, platform: str, workspace: str, name: str) -> None:
         """Allow a hint to be shown again."""
         sql = "DELETE FROM shown_hint WHERE platform = ? AND workspace = ? AND name = ?"

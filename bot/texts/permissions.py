@@ -41,4 +41,4 @@ def _name(channel: str) -> str:
 
 
 def _list(permissions: Sequence[str]) -> str:
-    return f"“{format_list(permissions)}”"
+    return format_list([gettext("“{permission}”").format(permission=permission) for permission in permissions])

@@ -54,8 +54,9 @@ _DATE = re.compile(
 _LONG_MONTH = "|".join(sorted((name for name in _MONTHS if len(name) > 3 or name in {"may", "mai"}), key=len)[::-1])
 _DAY = re.compile(
     rf"(?<![\d.:])(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[ _-](?:(?:of|de)[ _-])?(?P<month>{_LONG_MONTH})\b"
-    rf"(?!\.?,?[ _-](?:de[ _-])?\d)|\b(?P<us_month>{_LONG_MONTH})[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?\b"
-    r"(?!,?[ _.:-]?\d)|(?<![\d.:])(?P<dotted_day>\d{1,2})\.(?P<dotted_month>\d{1,2})\.(?!\d)"
+    rf"(?!\.?,?[ _-](?:de[ _-])?\d)"
+    rf"|(?<!\d )(?<!\d-)\b(?P<us_month>{_LONG_MONTH})[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?\b"
+    r"(?!,?[ _.:-]?\d)|(?<![\w.:])(?P<dotted_day>\d{1,2})\.(?P<dotted_month>\d{1,2})\.(?!\d)"
     r"|(?<![\d年])(?P<ja_month>\d{1,2})月 ?(?P<ja_day>\d{1,2})日",
     re.IGNORECASE,
 )

@@ -68,7 +68,7 @@ async def test_a_login_page_in_place_of_a_slack_file_is_not_indexed(tmp_path: Pa
         said = await town.say("ada", "square", "Read it.", files=[TownFile("report.txt", password("beryl"))])
         await live.wait_until_idle()
         assert town.reactions(said) == ["warning"]
-        assert "does not hand out" in town.bot_text("ada")
+        assert "I need the permission “files:read”" in town.bot_text("ada")
         assert "1 document," in await live.run_command("ada", "square", "status")
         answer = await live.ask("ada", "square")
         assert find_secrets(answer) == "agate"

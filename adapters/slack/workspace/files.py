@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from adapters.common.download import Downloader, FileHosts
 from adapters.slack.errors import map_errors
 from adapters.slack.workspace.messages import CANVAS_KIND, parse_upload
+from bot.errors import PermissionDenied
 from engine.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ class Files:
     async def download(self, upload: Upload, limit: int) -> bytes:
         """Download a file of at most `limit` bytes.
 
-        Raises InvalidDocument if the URL is not Slack's or Slack returns its login page, DocumentTooLarge, and
-        PlatformError.
+        Raises InvalidDocument if the URL is not Slack's, PermissionDenied if Slack returns its login page,
+        DocumentTooLarge, and PlatformError for the rest.
         """
         if not upload.url:
             upload = await self._fetch_info(upload)
         token = {"Authorization": f"Bearer {self._client.token}"}  # it may be renewed at any time
         content_type, data = await Downloader("Slack", self._hosts, token, self._client.proxy).download(upload, limit)
-        check_login_page(upload, content_type, data, hint="The bot needs the scope files:read.")
+        if is_login_page(upload, content_type, data):
+            raise PermissionDenied(f"Slack does not hand out “{upload.name}”.", permissions=["files:read"])
         return complete_page(upload, data)
 
     async def upload_picture(self, channel: str, thread: str, picture: Picture) -> None:
@@ -63,10 +65,9 @@ class Files:
         return shared
 
 
-def check_login_page(upload: Upload, content_type: str, data: bytes, *, hint: str) -> None:
-    """Raise InvalidDocument with this hint if Slack returned its login page in place of a file."""
-    if content_type in HTML_TYPES and not _is_html_file(upload, data):
-        raise InvalidDocument(f"Slack does not hand out “{upload.name}”.", hint=hint)
+def is_login_page(upload: Upload, content_type: str, data: bytes) -> bool:
+    """Whether Slack returned its login page in place of a file."""
+    return content_type in HTML_TYPES and not _is_html_file(upload, data)
 
 
 def complete_page(upload: Upload, data: bytes) -> bytes:

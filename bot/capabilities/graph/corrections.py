@@ -52,6 +52,7 @@ log = structlog.get_logger(__name__)
 
 UNDONE = N_("The correction is undone.")
 NO_SUCH_UNDO = N_("There is no such correction to undo here; it may be too old.")
+UNDO_HINT = N_("The id stands below what was corrected. Anything older can be changed back by another correction.")
 ID_BYTES = 6  # typed by people
 STATED = "stated"  # the room of facts of the terminal
 
@@ -129,7 +130,7 @@ async def undo_correction(deps: Deps, caller: Caller, request: UndoCorrection) -
     change, space = (recorded.change, recorded.space) if recorded else (request.change, request.space)
     home = await find_home(deps, caller, space, request.name, N_("undo corrections"))
     if recorded and home.space != recorded.space:
-        raise NotFound(gettext(NO_SUCH_UNDO))
+        raise NotFound(gettext(NO_SUCH_UNDO), hint=gettext(UNDO_HINT))
     undone = await deps.engine.corrections.undo(home.space, change, room=home.room, allow_unknown=caller.is_owner)
     async for result in _finish(deps, home, undone, gettext(UNDONE)):
         yield result
@@ -139,7 +140,7 @@ async def _find_recorded(deps: Deps, id_: str) -> RecordedChange:
     """What a correction changed. Raises NotFound."""
     found = await (await deps.parts.open()).store.correction_changes.get(id_)
     if found is None:
-        raise NotFound(gettext(NO_SUCH_UNDO))
+        raise NotFound(gettext(NO_SUCH_UNDO), hint=gettext(UNDO_HINT))
     return found
 
 

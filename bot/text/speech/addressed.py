@@ -25,7 +25,7 @@ from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.constructions import asks_by_form, read_construction
-from bot.text.speech.kinds.introductions import asks_about_bot, is_greeting
+from bot.text.speech.kinds.introductions import asks_about_act, asks_about_bot, is_greeting
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.verb_first import read_verb_first
 from bot.text.speech.kinds.weights import asks_behind_call, classify
@@ -197,7 +197,7 @@ def _classify_said(without: str) -> Speech:
     learned = None if is_unlearned(without) else classify(without, name_evidence(without, sentences))
     speech = learned or _decide_by_rules(without, sentences)
     asks = asks or (speech == "thanks" and asks_on(without))
-    return "question" if asks and speech != "introduction" else speech
+    return "question" if asks and (speech != "introduction" or asks_about_act(without)) else speech
 
 
 def _without_mentions(body: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import pytest
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from adapters.web.derive import _build_body
 from bot.capabilities.fields import REQUIRED, build_request, describe_usage, list_fields, match_words
@@ -21,6 +21,17 @@ class Paint:
     what: str
     colors: tuple[str, ...] = field(default_factory=lambda: ("red", "blue"))
     coats: Annotated[int, Field(ge=1, le=3)] = 2
+
+
+def check_color(given: str) -> str:
+    raise ValueError(f"“{given}” is no color.")
+
+
+@dataclass(frozen=True, slots=True)
+class Dye:
+    """Dye something."""
+
+    color: Annotated[str, AfterValidator(check_color)]
 
 
 ROW = Capability("paint", Paint, "nowhere:paint", Surface.HTTP)
@@ -43,6 +54,11 @@ def test_what_is_missing_unknown_or_wrong_is_refused_with_the_usage(values: dict
     with pytest.raises(InvalidQuestion) as caught:
         build_request(ROW, values)
     assert caught.value.hint == "paint WHAT [COLORS] [COATS]"
+
+
+def test_a_value_is_refused_in_the_words_of_its_check() -> None:
+    with pytest.raises(InvalidQuestion, match=r"\A“color”: “loud” is no color\.\Z"):
+        build_request(Capability("dye", Dye, "nowhere:dye", Surface.HTTP), {"color": "loud"})
 
 
 def test_the_body_of_a_route_may_leave_out_what_has_a_default() -> None:

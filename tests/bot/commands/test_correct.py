@@ -51,6 +51,12 @@ async def test_a_correction_holds_until_it_is_undone(
     assert (words in await graph(workspace)) is before
 
 
+async def test_undoing_what_is_unknown_says_where_the_id_stands(workspace: Workspace) -> None:
+    with pytest.raises(NotFound) as caught:
+        await workspace.command("ada", "correct undo abc123")
+    assert caught.value.hint.startswith("The id stands below what was corrected.")
+
+
 async def test_the_button_of_a_correction_undoes_it_and_nothing_that_was_done_since(workspace: Workspace) -> None:
     await workspace.post("ada", "Mina met Otto. Minna saw Carla.")
     card = await workspace.command("ada", 'correct describe Mina "The captain."')

@@ -9,6 +9,8 @@ from datetime import timedelta
 import pytest
 
 from bot.capabilities.documents.unread import list_unread
+from bot.errors import PermissionDenied
+from bot.i18n import use_language
 from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
 from bot.platform.models import Location, Message, Upload
 from engine.models import Scope
@@ -55,6 +57,16 @@ async def test_files_that_nobody_gave_to_the_bot_get_no_message_and_no_sign(bot:
         "picture": 2,
         **dict.fromkeys(["film", "other", "program", "sound"], 1),
     }
+
+
+async def test_a_file_that_the_bot_lacks_a_permission_for_is_refused_with_who_can_give_it(bot: BotFixture) -> None:
+    refusal = PermissionDenied("Slack does not hand out it.", permissions=["files:read"])
+    bot.platform.failing["fetch"] = refusal
+    with use_language("de"):
+        await share_broken(bot)
+    [(_, card)] = bot.platform.private_messages
+    assert "die Berechtigung „files:read“" in card.text
+    assert bot.context.denials.take() == [(ROOF, ("files:read",))]
 
 
 async def test_a_file_that_is_removed_from_one_channel_is_still_listed_in_another(bot: BotFixture) -> None:

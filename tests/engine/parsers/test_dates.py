@@ -78,6 +78,8 @@ def test_a_name_or_a_head_dates_its_file_and_a_mention_does_not(name: str, text:
         *(("a.md", f"# {title}\n\nTea.", (5, 12)) for title in DAYS),
         *(("a.md", f"# {title}\n\nTea.", None) for title in OTHER_DAYS),
         ("minutes_12_may.md", "Tea.", (5, 12)),
+        ("project 12 may 26.md", "Tea.", None),  # a year, not the 26th of May
+        ("meeting-notes-v1.2..md", "Tea.", None),
         ("a.md", "Tea.\n\nThe minutes of 12 May were read.", None),
     ],
 )

@@ -63,6 +63,7 @@ _ABOUT_BOT_UNSPACED = re.compile(
     r"|(?:何|なに)を(?:してくれるの|してくれますか|知っていますか|知ってるの)"
     r"|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
 )
+_ABOUT_ACT = re.compile(r"\b(?:who|whom|what) (?:are|were) (?:you|u) (?!doing\b|being\b)\w{1,20}ing\b", re.IGNORECASE)
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _KANA = re.compile("[\u3040-\u30ff]")
 
@@ -73,6 +74,11 @@ def asks_about_bot(text: str) -> bool:
     if not bare or bare.casefold() in _CALLS:
         return bool(text.strip())
     return bool(_match_latin(bare) or _ABOUT_BOT_UNSPACED.fullmatch(bare))
+
+
+def asks_about_act(text: str) -> bool:
+    """Whether a text asks for something that "you" do, perhaps of a quoted person: "who are you talking about?"."""
+    return bool(_ABOUT_ACT.search(text))
 
 
 def find_call_language(text: str) -> str:

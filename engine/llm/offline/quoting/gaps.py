@@ -114,7 +114,14 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         for term in clause.terms
         if _stands_for_another(term, clause, positions, candidates) and not _has_characters(term.word, quoted)
     ]
-    return [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
+    found = [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
+    return [_add_noun(word, clause.text) for word in found]
+
+
+def _add_noun(word: str, question: str) -> str:
+    """A number with the word before it, without which it says nothing: "number 0", "locker 33"."""
+    before = re.search(rf"(?<!\w)([^\W\d_]{{3,30}}) {re.escape(word)}(?!\w)", question) if word.isdecimal() else None
+    return before[0] if before and not is_stop_word(before[1]) else word
 
 
 def _list_heading(candidate: Candidate) -> frozenset[str]:

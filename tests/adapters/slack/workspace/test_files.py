@@ -6,7 +6,7 @@ import pytest
 
 from adapters.common.download import FileHosts
 from adapters.slack.workspace.files import FILE_DOMAINS
-from bot.errors import PlatformError
+from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import Upload
 from engine.errors import DocumentTooLarge, InvalidDocument
 from tests.adapters.slack.scene import Scene, locate
@@ -40,8 +40,9 @@ async def test_a_login_page_is_not_the_file(scene: Scene) -> None:
     assert await scene.platform.fetch_file(locate(scene.roof), page, LIMIT) == b"<html>hello</html>"
     withdraw_scope(scene.slack)
     for upload in (paper, page, replace(page, size=0)):
-        with pytest.raises(InvalidDocument):
+        with pytest.raises(PermissionDenied) as caught:
             await scene.platform.fetch_file(locate(scene.roof), upload, LIMIT)
+        assert caught.value.permissions == ("files:read",)
 
 
 async def test_a_file_over_the_limit_is_refused_also_if_its_announced_size_is_wrong(scene: Scene) -> None:

@@ -95,7 +95,29 @@ async def test_a_permission_that_a_workspace_lacks_is_told_without_a_channel(bot
     await run_steps(bot, [say("ada", "The mill is open.")])
     bot.context.denials.add(replace(ROOF, channel=""), ["files:read", "channels:read"])
     [told] = await tell_of_permissions(bot)
-    assert "in this workspace: I need the permission “channels:read and files:read”" in told
+    assert "in this workspace: I need the permission “channels:read” and “files:read”" in told
+
+
+async def test_a_manager_who_cannot_read_a_channel_is_not_told_its_name(bot: BotFixture) -> None:
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    closed = bot.platform.add_channel("MERGER", "bob", kind="closed")
+    await bot.post(closed, "bob", "The mill is sold.")
+    bot.context.denials.add(closed, ["Add Reactions"])
+    [told] = await tell_of_permissions(bot)
+    assert "in a channel: I need the permission" in told
+    assert "merger" not in told.lower()
+
+
+async def test_what_no_manager_could_be_told_is_told_after_a_restart(bot: BotFixture) -> None:
+    bot.context.denials.add(ROOF, ["Add Reactions"])
+    assert await tell_of_permissions(bot) == []
+    bot.context.denials.take()  # what a process that ends forgets
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    await run_steps(bot, [say("ada", "The mill is open.")])
+    [told] = await tell_of_permissions(bot)
+    assert "“Add Reactions”" in told
+    assert await bot.context.store.hints.list_named(ROOF.platform, "untold: ") == []
 
 
 async def tell_of_people(bot: BotFixture, *prefixes: str) -> list[str]:

@@ -224,3 +224,8 @@ def test_nothing_is_said_in_passing_where_nobody_else_reads_it() -> None:
 @pytest.mark.parametrize("text", ["no " * 40_000, "<@" * 50_000, "remember " * 20_000, "is " * 50_000])
 def test_a_long_message_takes_no_long_time(text: str) -> None:
     classify_addressed(text)
+
+
+@pytest.mark.parametrize("text", ["Who are you talking about?", "what are you waiting for?", "Who are you meeting?"])
+def test_a_question_for_what_somebody_does_is_none_about_the_bot(text: str) -> None:
+    assert classify_addressed(text, is_direct=True) == "question"

@@ -163,6 +163,49 @@ Sleeping\\This room is above the loft now. => 1 => This room is above the loft n
 """
 
 
+@pytest.mark.parametrize(
+    ("question", "lines", "quoted"),
+    [
+        ("Who attended the meeting?", "Present: Ada Lind, Bo Park\n\nExcused: Dee Roth", "Present: Ada Lind, Bo Park"),
+        ("Who missed the meeting?", "**Present:** Ada Lind, Bo Park\n\n**Apologies:** Dee", "**Apologies:** Dee"),
+        (
+            "Wer hat an der Sitzung teilgenommen?",
+            "Anwesend: Ada Lind, Bo Park\n\nEntschuldigt: Dee Roth",
+            "Anwesend: Ada Lind, Bo Park",
+        ),
+        (
+            "Wer fehlte in der Sitzung?",
+            "Anwesend: Ada Lind, Bo Park\n\nEntschuldigt: Dee Roth",
+            "Entschuldigt: Dee Roth",
+        ),
+        (
+            "¿Quién participó en la reunión?",
+            "Asistentes: Ada Lind, Bo Park\n\nAusentes: Dee Roth",
+            "Asistentes: Ada Lind, Bo Park",
+        ),
+        ("¿Quién faltó a la reunión?", "Asistentes: Ada Lind, Bo Park\n\nAusentes: Dee Roth", "Ausentes: Dee Roth"),
+        (
+            "Qui était absent de la réunion ?",
+            "Présents : Ada Lind, Bo Park\n\nExcusés : Dee Roth",
+            "Excusés : Dee Roth",
+        ),
+        (
+            "Quem participou da reunião?",
+            "Presentes: Ada Lind, Bo Park\n\nAusentes: Dee Roth",
+            "Presentes: Ada Lind, Bo Park",
+        ),
+        ("会議に参加したのは誰？", "出席者: 田中、鈴木\n\n欠席者: 佐藤", "出席者: 田中、鈴木"),
+    ],
+)
+async def test_minutes_say_by_their_labels_who_came(
+    language: OfflineModel, question: str, lines: str, quoted: str
+) -> None:
+    texts = (lines, "We keep the mill.", "The meeting begins at nine.")
+    text = "".join([piece async for piece in language.answer(prompt(question, texts), UsageMeter())])
+    assert text.startswith(("“", "- “")), "an answer, not what is closest"
+    assert quoted in text
+
+
 SHED = ("倉庫の鍵は受付の机の引き出しにあります。", "下一季度的预算由财务部决定。", "น้ำท่วมทำให้ถนนหน้าตลาดปิดสองวัน")
 
 
