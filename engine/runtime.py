@@ -7,6 +7,9 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+import structlog
+
+from engine.errors import StoreError
 from engine.llm.base import hash_parts
 from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS, embedder_identity
 from engine.scheduling.feature_breaker import SummaryFailures
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from engine.storage.ledger import LedgerStore
     from engine.storage.vectors.base import VectorStore
     from engine.usage import UsageMeter
+
+log = structlog.get_logger(__name__)
 
 
 DISTRIBUTION = "threadlore"
@@ -87,7 +92,10 @@ class Runtime:
         is_known = self.embedder.has_scale
         scale = await self.embedder.measure_scale(meter)
         if not is_known and self.refusal is None:
-            await self.ledger.settings.set(SCALE_SETTING, f"{_scale_key(self.embedder)} {scale.unrelated}")
+            try:
+                await self.ledger.settings.set(SCALE_SETTING, f"{_scale_key(self.embedder)} {scale.unrelated}")
+            except StoreError as error:  # an answer needs nothing to be stored; the next start measures again
+                log.warning("embedder.scale_not_kept", error=str(error))
         return scale
 
     async def find_former(self) -> FormerVectors | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import structlog
 
-from engine.errors import CorruptLedger, CorruptProjection
+from engine.errors import CorruptLedger, CorruptProjection, EngineError
 from engine.llm.checked_embedder import embedder_identity
 from engine.options import StoresPlace
 from engine.projection.embedder_change import add_former, load_places
@@ -130,16 +130,22 @@ class StoreFiles:
 
         if not await ledger.settings.get("reindexing"):
             try:
-                vectors = await self._open_place(place, dim)
+                return await self._open_checked(ledger, place, dim)
             except CorruptProjection as error:
                 log.warning("vectors.recreated", error=str(error))
                 await ledger.settings.set("reindexing", 1)
-            else:
-                if not self.options.replace_embedder:
-                    await _check_ledger_age(vectors, ledger, self.folder)
-                return vectors
         await LanceVectors.erase(self.folder.find_vectors(place))
         return await self._open_place(place, dim)
+
+    async def _open_checked(self, ledger: LedgerStore, place: int, dim: int) -> LanceVectors:
+        vectors = await self._open_place(place, dim)
+        try:
+            if not self.options.replace_embedder:
+                await _check_ledger_age(vectors, ledger, self.folder)
+        except EngineError:
+            await vectors.close()
+            raise
+        return vectors
 
     async def _open_place(self, place: int, dim: int) -> LanceVectors:
         from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
@@ -185,7 +191,6 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
 async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:
     """Raise CorruptLedger if there are vectors of chunks that the ledger has never had."""
     if await vectors.has_ids_above("chunks", await ledger.stats.find_last_chunk_id()):
-        await vectors.close()
         raise CorruptLedger(
             f"The ledger {folder.ledger_path} lacks the latest changes; its log is lost.", hint=LEDGER_BEHIND_HINT
         )

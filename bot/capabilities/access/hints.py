@@ -7,8 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot import texts
-from bot.capabilities.asking.queries import NO_DOCUMENTS_HINT
-from bot.capabilities.documents.lookup import FILE_LINK, UNKNOWN_DOCUMENT_HINT, public_key
+from bot.capabilities.documents.lookup import FILE_LINK, NO_DOCUMENTS_HINT, UNKNOWN_DOCUMENT_HINT, public_key
 from bot.capabilities.documents.requests import DocumentResult, UploadResult
 from bot.capabilities.results import DocumentList, StatusResult
 from bot.i18n import gettext

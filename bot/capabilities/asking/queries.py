@@ -21,7 +21,7 @@ from bot.capabilities.asking.asker import (
 )
 from bot.capabilities.asking.calls import is_call, reply_to_call, without_calls
 from bot.capabilities.documents.listing import select_documents, wants_unread
-from bot.capabilities.documents.lookup import resolve_documents
+from bot.capabilities.documents.lookup import NO_DOCUMENTS_HINT, resolve_documents
 from bot.capabilities.documents.unread import count_unread, list_unread
 from bot.capabilities.graph.queries import build_not_found
 from bot.capabilities.ingest.progress import format_remaining
@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from engine import Context, Engine, Scope
 
 
-NO_DOCUMENTS_HINT = "Run `threadlore ingest FILE_OR_FOLDER`, then ask again."
 SEARCHING = "the search takes longer than usual."
 SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 

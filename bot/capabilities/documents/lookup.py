@@ -23,6 +23,7 @@ LOCAL_SPACE = "console:local"
 FILE_LINK = "file:"  # how links to files of this machine begin
 # What the key of a part, an attachment or a file of an archive adds to that of its file.
 _INNER_KEY = re.compile(r"#(?:part|attachment)-\d+(?:\.(?:part|attachment)-\d+)*")
+NO_DOCUMENTS_HINT = "Run `threadlore ingest FILE_OR_FOLDER`, then ask again."
 UNKNOWN_DOCUMENT_HINT = "`threadlore documents` lists keys and titles."
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import structlog
 
+from engine.errors import CorruptProjection
 from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
@@ -78,7 +79,8 @@ class LanceTable:
         self._max_id = None
         self.is_indexed = "vector" in await self.index_columns()
         self._cache.drop()
-        self._shares.record_rows(self._name, await self.count_rows())
+        with suppress(CorruptProjection):  # reported when the rows are read
+            self._shares.record_rows(self._name, await self.count_rows())
 
     @property
     def is_cached(self) -> bool:

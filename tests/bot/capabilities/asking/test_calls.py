@@ -6,8 +6,7 @@ import pytest
 
 from bot.answers.introduction import ABOUT_NAME, ABOUT_WEEK, EXAMPLES_HEADING
 from bot.capabilities.asking.calls import NOTHING_READ, WELCOME, WHAT_IS_READ, is_call, without_calls
-from bot.capabilities.asking.queries import NO_DOCUMENTS_HINT
-from bot.capabilities.documents.lookup import LOCAL_SPACE
+from bot.capabilities.documents.lookup import LOCAL_SPACE, NO_DOCUMENTS_HINT
 from bot.capabilities.requests import Ask, AtSpace
 from bot.capabilities.results import AnswerDelta, AnswerEnd, ContextResult
 from bot.i18n import LANGUAGES, gettext, use_language
