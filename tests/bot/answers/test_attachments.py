@@ -59,7 +59,7 @@ async def test_why_a_file_cannot_be_read_is_told_to_its_giver_alone(bot: BotFixt
     assert await wait(bot, message) == (frozenset(), [texts.FILE_REFUSED])
     [(target, card)] = bot.platform.private_messages
     assert (target.person, target.private) == ("ada", True)
-    assert "here.mp3: It is a sound recording." in card.text
+    assert "here.mp3: I can't listen to recordings." in card.text
     assert "@here" not in card.text
     assert bot.platform.reactions[message.id] == ["working", "failed"]
 
