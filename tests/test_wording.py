@@ -20,7 +20,7 @@ TEXTS = (
 )
 RULES = (
     "engine/llm/",
-    "engine/storage/ledger/full_text/bm25",
+    "engine/storage/ledger/full_text/search_words",
     "bot/text/speech/phrases",
     "bot/text/speech/question_rules",
     "bot/text/speech/addressee",

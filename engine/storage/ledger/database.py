@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import aiosqlite
@@ -19,6 +20,7 @@ from engine.storage.sqlite import database_file
 from engine.storage.sqlite.database import WRITABLE, FileAccess, SqliteDatabase
 from engine.storage.sqlite.database_file import (
     StreamConnection,
+    ThreadConnection,
     check_file,
     read_only_address,
     run_in_thread,
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
     from engine.clock import Clock
     from engine.scheduling.supervisor import Supervisor
+    from engine.storage.ledger.full_text.fts5_index import ChunkLocations
+    from engine.storage.ledger.full_text.index import TermIndex
     from engine.storage.sql.connection import Connection
 
 SCHEMA = Schema(SOURCE, "ledger", marker="document", early_marker="piece")
@@ -41,12 +45,37 @@ DEFAULT_TOKENIZER: FtsTokenizer = "porter unicode61"
 SEGMENTED_VERSION = 4  # of the schema, since which `search_text` makes what is indexed
 
 
+class ReadingConnection(ThreadConnection):
+    """A connection that reads one snapshot, whose searches for words know where chunks are."""
+
+    def __init__(self, sqlite: sqlite3.Connection, ledger: Ledger) -> None:
+        super().__init__(sqlite)
+        self._ledger = ledger
+
+    @cached_property
+    def term_index(self) -> TermIndex:
+        """The term index of this snapshot."""
+        from engine.storage.ledger.full_text.fts5_index import LocatedIndex  # noqa: PLC0415 - needs NumPy, slow
+
+        return LocatedIndex(self._ledger.chunk_locations)
+
+
 class Ledger(SqliteDatabase, LedgerStore):
     """The ledger in one SQLite file."""
 
     def __init__(self, path: Path, fts_tokenizer: FtsTokenizer, clock: Clock, access: FileAccess = WRITABLE) -> None:
         SqliteDatabase.__init__(self, path, SCHEMA, clock, access, tokenizer=fts_tokenizer)
         LedgerStore.__init__(self)
+
+    def _build_reader(self, db: sqlite3.Connection) -> Connection:
+        return ReadingConnection(db, self)
+
+    @cached_property
+    def chunk_locations(self) -> ChunkLocations:
+        """Where chunks are, in memory."""
+        from engine.storage.ledger.full_text.fts5_index import ChunkLocations  # noqa: PLC0415 - needs NumPy, slow
+
+        return ChunkLocations()
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         super()._migrate(db)

@@ -18,6 +18,7 @@ from engine.storage.sqlite import database_file
 from engine.storage.sqlite.database_file import (
     SQLITE_ERRORS,
     StreamConnection,
+    ThreadConnection,
     run_in_thread,
     run_snapshot,
     run_transaction,
@@ -177,9 +178,15 @@ class SqliteDatabase(SqlDatabase):
         """Run `work` in a consistent snapshot."""
         async with self._reader_connection() as connection:
             try:
-                return await run_in_thread(connection, lambda db: run_snapshot(db, lambda c: work(c, *args, **kwargs)))
+                return await run_in_thread(
+                    connection, lambda db: run_snapshot(db, lambda db: work(self._build_reader(db), *args, **kwargs))
+                )
             except SQLITE_ERRORS as error:
                 raise self._translate_error(error) from error
+
+    def _build_reader(self, db: sqlite3.Connection) -> Connection:
+        """The connection that works which only read are given, for one snapshot."""
+        return ThreadConnection(db)
 
     @asynccontextmanager
     async def stream_connection(self) -> AsyncIterator[StreamConnection]:

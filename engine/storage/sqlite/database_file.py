@@ -210,11 +210,11 @@ def run_transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
     return results
 
 
-def run_snapshot(db: sqlite3.Connection, work: Work) -> Any:
+def run_snapshot(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
     """The result of a work that reads as of one moment."""
     db.execute("BEGIN")
     try:
-        return work(ThreadConnection(db))
+        return work(db)
     finally:
         with suppress(sqlite3.Error):
             db.rollback()

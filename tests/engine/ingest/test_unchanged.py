@@ -8,7 +8,7 @@ import pytest
 from engine.engine import Engine
 from engine.models import Document, Passage
 from engine.options import ChunkingOptions, EngineOptions
-from engine.storage.ledger.full_text import bm25
+from engine.storage.ledger.full_text import search_words
 from tests.support.engine_fixture import HERE, doc, fetch_rows, open_memory_engine
 
 GERMAN = "Die Boote haben Lecks, und wir müssen sie noch heute flicken."
@@ -63,7 +63,7 @@ async def test_stems_are_made_before_the_transaction_that_writes_them(
     def refuse(text: str) -> str:
         raise AssertionError(text)
 
-    monkeypatch.setattr(bm25, "join_stem_terms", refuse)
+    monkeypatch.setattr(search_words, "join_stem_terms", refuse)
     async with open_memory_engine(tmp_path) as engine:
         await engine.documents.add(doc("d", GERMAN))
         await engine.documents.amend("d", upsert=[Passage("p1", GERMAN.replace("Boote", "Kähne"), position=1)])

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.content.facts import Facts
-from engine.storage.ledger.full_text.bm25 import make_stems, save_languages
+from engine.storage.ledger.full_text.search_words import make_stems, save_languages
 from engine.storage.ledger.names.joins import Joins
 from engine.storage.ledger.names.names import Invalidation
 from engine.storage.ledger.records.projection import KeyKind, PartialVectors

@@ -81,6 +81,7 @@ class Documents(Topic[Place_co]):
                 Chunks(self.db).finish_conversation(id_)
             if before["room"] != room:
                 self.db.execute("UPDATE chunk SET room = ? WHERE document = ?", (room, id_))
+                Settings(self.db).count_chunk_move()
                 self._add_stale_chunks(id_)
         touched, removed = self._replace_passages(id_, document.passages)
         recut = Chunks(self.db).replace((id_, document.key, to_micros(document.time)), chunks, removed=removed)

@@ -51,6 +51,7 @@ class Rooms(Topic[Place_co]):
         chunks = self.db.execute_fetchall(
             "UPDATE chunk SET space = ? WHERE document = ? RETURNING id", (space, document)
         )
+        Settings(self.db).count_chunk_move()
         ids = [row[0] for row in chunks]
         StaleKeys(self.db).add(KeyKind.CHUNK, ids, generation)
         Invalidation(self.db).delete_cached_answers(KeyKind.CHUNK, ids)

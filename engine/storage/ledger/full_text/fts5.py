@@ -1,25 +1,19 @@
-"""The term index of SQLite: FTS5, and its table of terms with their places.
-
-FTS5's own `bm25()` counts documents and lengths of the whole index, so that a word in a foreign space would change the
-order of what an asker sees. Measured on 100,000 chunks: counting within the scope is as fast (7 ms of processor time
-for four words in 8,000 chunks).
-"""
+"""The term index of SQLite, FTS5: what is indexed, and the terms of words. `fts5_index` reads it."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
 from engine.text.languages.unspaced import MARK, has_unspaced, split_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from engine.storage.ledger.full_text.index import SearchWord
     from engine.storage.sql.connection import Connection
 
 _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
@@ -28,27 +22,8 @@ PRIVATE = 0xE000
 _ENCODED = {ord(mark): PRIVATE + place for place, mark in enumerate(filter(MARK.match, map(chr, range(0x3100))))}
 
 
-class _Tables(NamedTuple):
-    """The indexed column, and the tables of words, of terms, and of rows with their lengths."""
-
-    column: str
-    words: str
-    terms: str
-    rows: str
-    length_column: str
-
-    @property
-    def places(self) -> str:
-        """The rows whose indexed text matches a term of FTS5."""
-        return f"{self.words} w CROSS JOIN {self.rows} ON x.id = w.rowid WHERE w.{self.words} MATCH ?"
-
-
-_TABLES = {
-    KeyKind.CHUNK: _Tables("text", "chunk_fts", "chunk_fts_terms", "chunk x INDEXED BY chunk_location", "tokens"),
-    KeyKind.NAME: _Tables("name", "entity_fts", "entity_fts_terms", "entity_length x", "length"),
-}
-
-
+# The table of words of each index, and its indexed column.
+TABLES = {KeyKind.CHUNK: ("chunk_fts", "text"), KeyKind.NAME: ("entity_fts", "name")}
 FIND_SCHEMA = "SELECT sql FROM sqlite_master WHERE name = 'chunk_fts'"
 
 
@@ -115,63 +90,11 @@ def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) 
     """Index rows (id, text) again that were indexed as they are, without stem terms."""
     if is_trigram(find_tokenizer(db)):
         return
-    tables = _TABLES[kind]
+    table, column = TABLES[kind]
     plain = [(row, text) for row, text in rows if has_unspaced(text)]
-    index = f"INSERT INTO {tables.words} ({{}}rowid, {tables.column}) VALUES ({{}}?, ?)"
-    db.executemany(index.format(f"{tables.words}, ", "'delete', "), plain)
+    index = f"INSERT INTO {table} ({{}}rowid, {column}) VALUES ({{}}?, ?)"
+    db.executemany(index.format(f"{table}, ", "'delete', "), plain)
     db.executemany(index.format("", ""), [(row, segment(text)) for row, text in plain])
-
-
-def load_postings(
-    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
-) -> list[Mapping[tuple[int, int], int]]:
-    """The rows within the scope that contain each word, with length and frequency."""
-    return [_load_postings(db, kind, word, scope) for word in words]
-
-
-def _load_postings(db: Connection, kind: KeyKind, word: SearchWord, scope: str) -> Mapping[tuple[int, int], int]:
-    tables = _TABLES[kind]
-    if len(word.term) == 1:
-        places, parameter = f"{tables.terms} w CROSS JOIN {tables.rows} ON x.id = w.doc WHERE w.term = ?", word.term[0]
-    else:
-        places, parameter = tables.places, quote_term(word.text)
-    # A row for each place of the term: grouping them in SQL takes half as long again.
-    return Counter(
-        db.execute_fetchall(f"SELECT x.id, x.{tables.length_column} FROM {places} AND {scope}", (parameter,))
-    )
-
-
-def count_matches(
-    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
-) -> dict[SearchWord, int]:
-    """The number of rows within the scope that contain each word, counted up to the limit."""
-    places = _TABLES[kind].places
-    return {word: _count(db, f"{places} AND {scope}", word, limit) for word in words}
-
-
-def find_rows_by_start(db: Connection, kind: KeyKind, start: str, scope: str, limit: int) -> list[int]:
-    """Some of the rows within the scope that contain a word with this beginning, given in letters."""
-    places = _TABLES[kind].places
-    rows = db.execute_fetchall(f"SELECT x.id FROM {places} AND {scope} LIMIT ?", (f"{quote_term(start)} *", limit))
-    return [row[0] for row in rows]
-
-
-def find_common(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int) -> set[SearchWord]:
-    """The words that at least `limit` rows within the scope contain.
-
-    Rows are counted in the whole index first, because looking up where each one is costs ten times as much.
-    """
-    table = _TABLES[kind].words
-    often = [word for word in words if _count(db, f"{table} w WHERE w.{table} MATCH ?", word, limit) >= limit]
-    counts = count_matches(db, kind, often, scope, limit)
-    return {word for word, count in counts.items() if count >= limit}
-
-
-def _count(db: Connection, places: str, word: SearchWord, limit: int) -> int:
-    """The number of rows that contain a word, counted up to the limit."""
-    counting = f"SELECT COUNT(*) FROM (SELECT 1 FROM {places} LIMIT ?)"
-    [[found]] = db.execute_fetchall(counting, (quote_term(word.text), limit))
-    return int(found)
 
 
 def quote_term(word: str) -> str:

@@ -13,11 +13,10 @@ from engine.storage.sql.connection import Dialect
 from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
+    from engine.storage.ledger.full_text.bm25 import Postings
     from engine.storage.sql.connection import Connection
-
-    Postings = Mapping[tuple[int, int], float]
 
 
 class ScopeClause(str):
@@ -63,8 +62,8 @@ class SearchWord(NamedTuple):
         return [SearchWord(stem, (stem,)) for stem in self.stems]
 
 
-class TermIndex(Protocol):
-    """The term index of a database. `kind`: of the index; `scope`: SQL that holds for rows `x` within the scope."""
+class TermTable(Protocol):
+    """The term index of a database as it is written, and how it makes terms."""
 
     def find_tokenizer(self, db: Connection) -> str:
         """The tokenizer of the indexes, which the first start decided."""
@@ -75,13 +74,17 @@ class TermIndex(Protocol):
     def index_again(self, db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
         """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
 
+
+class TermIndex(TermTable, Protocol):
+    """A term index to be read. `kind`: of the index; `scope`: SQL that holds for rows `x` within the scope."""
+
     def load_postings(
-        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
-    ) -> Sequence[Postings]:
-        """The rows within the scope that contain each word: {(row, length): times}; of several terms it counts once."""
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause
+    ) -> list[Postings]:
+        """The rows within the scope that contain each word; of several terms it counts once in a row."""
 
     def count_matches(
-        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, limit: int
     ) -> dict[SearchWord, int]:
         """The number of rows within the scope that contain each word, counted up to the limit."""
 
@@ -89,19 +92,9 @@ class TermIndex(Protocol):
         """Some of the rows within the scope that contain a word with this beginning, given in letters."""
 
     def find_common(
-        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, limit: int
     ) -> set[SearchWord]:
         """The words that at least `limit` rows within the scope contain."""
-
-
-@runtime_checkable
-class ScoringIndex(Protocol):
-    """A term index that also ranks."""
-
-    def score_rows(
-        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, whole: ScopeSize
-    ) -> dict[int, float]:
-        """The BM25 score of every row within the scope that contains any of the words."""
 
 
 @runtime_checkable
@@ -112,12 +105,18 @@ class IndexedConnection(Protocol):
     def term_index(self) -> TermIndex: ...
 
 
-TERM_INDEXES: dict[Dialect, TermIndex] = {Dialect.SQLITE: fts5, Dialect.POSTGRES: tsvector}
+TERM_TABLES: dict[Dialect, TermTable] = {Dialect.SQLITE: fts5, Dialect.POSTGRES: tsvector}
 
 
 def find_term_index(db: Connection) -> TermIndex:
     """The term index to be read through a connection."""
-    return db.term_index if isinstance(db, IndexedConnection) else TERM_INDEXES[db.dialect]
+    if isinstance(db, IndexedConnection):
+        return db.term_index
+    if db.dialect == Dialect.POSTGRES:
+        return tsvector
+    from engine.storage.ledger.full_text.fts5_index import FTS5_INDEX  # noqa: PLC0415 - it needs NumPy, which is slow
+
+    return FTS5_INDEX
 
 
 @dataclass(frozen=True, slots=True)

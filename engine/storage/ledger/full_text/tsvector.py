@@ -22,6 +22,7 @@ from engine.text.languages.unspaced import RUN, has_unspaced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engine.storage.ledger.full_text.bm25 import Postings
     from engine.storage.ledger.full_text.index import SearchWord
     from engine.storage.sql.connection import Connection
 
@@ -59,20 +60,20 @@ def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) 
     db.execute(f"UPDATE {table} SET {column} = {column} WHERE id IN (SELECT value FROM @list(?))", (id_list(ids),))
 
 
-def load_postings(
-    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
-) -> list[dict[tuple[int, int], int]]:
-    """The rows within the scope that contain each word, with length and frequency."""
+def load_postings(db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str) -> list[Postings]:
+    """The rows within the scope that contain each word."""
+    from engine.storage.ledger.full_text.bm25 import Postings  # noqa: PLC0415 - it needs NumPy, which is slow
+
     table, length = _ROWS[kind]
     rows = db.fetch_each(
         f"SELECT CAST(?1 AS BIGINT), x.id, {length}, ts_rank('{{1, 1, 1, 1}}', x.search, CAST(?2 AS tsquery))"
         f" FROM {table} x WHERE x.search @@ CAST(?2 AS tsquery) AND {scope}",
         [(place, write_query(word.term)) for place, word in enumerate(words)],
     )
-    found: list[dict[tuple[int, int], int]] = [{} for _ in words]
+    found: list[list[tuple[int, int, int]]] = [[] for _ in words]
     for place, row, size, rank in rows:
-        found[place][row, size] = count_places(rank) if len(words[place].term) == 1 else 1
-    return found
+        found[place].append((row, size, count_places(rank) if len(words[place].term) == 1 else 1))
+    return [Postings.build(held) for held in found]
 
 
 def count_matches(

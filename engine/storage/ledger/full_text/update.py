@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.storage.ledger.full_text.bm25 import make_stems, save_languages
-from engine.storage.ledger.full_text.index import TERM_INDEXES
+from engine.storage.ledger.full_text.index import TERM_TABLES
+from engine.storage.ledger.full_text.search_words import make_stems, save_languages
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.database import Place_co, Topic, reading, writing
@@ -36,7 +36,7 @@ class FullTextUpdate(Topic[Place_co]):
                     (first, last, BATCH),
                 )
             ]
-            TERM_INDEXES[self.db.dialect].index_again(self.db, KeyKind(kind), rows)
+            TERM_TABLES[self.db.dialect].index_again(self.db, KeyKind(kind), rows)
             if len(rows) < BATCH:
                 self.db.execute("DELETE FROM unsegmented_fts WHERE kind = ?", (kind,))
             else:

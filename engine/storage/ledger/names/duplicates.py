@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge.duplicates.homonyms import MIN_SOURCES, TypeEvidence
 from engine.storage.ledger.clauses import join_ids
-from engine.storage.ledger.full_text.bm25 import rank_rows, select_search_words
 from engine.storage.ledger.full_text.index import NAME_INDEX
+from engine.storage.ledger.full_text.search_words import select_search_words
 from engine.storage.ledger.records.query_results import CandidatePair, ComparedEntity, JoinedName, ScopeIds, TypedName
 from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list
@@ -62,6 +62,8 @@ class Duplicates(Topic[Place_co]):
                 (entity.space, entity.canonical, SORTED_NEIGHBORS),
             )
             found.update(map(tuple, rows))
+        from engine.storage.ledger.full_text.bm25 import rank_rows  # noqa: PLC0415 - it needs NumPy, which is slow
+
         scope_ids = ScopeIds(frozenset({entity.space}), frozenset())
         words = select_search_words(self.db, NAME_INDEX, entity.canonical, scope_ids)
         ids = rank_rows(self.db, NAME_INDEX, words, scope_ids, None, WORD_NEIGHBORS)

@@ -13,15 +13,14 @@ from engine.storage.ledger.clauses import (
     row_clause,
     space_clause,
 )
-from engine.storage.ledger.full_text.bm25 import (
+from engine.storage.ledger.full_text.fts5 import score_texts
+from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, SearchWord, find_term_index
+from engine.storage.ledger.full_text.search_words import (
     extract_words,
     list_stem_languages,
-    rank_rows,
     select_search_words,
     split_into_terms,
 )
-from engine.storage.ledger.full_text.fts5 import score_texts
-from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, SearchWord, find_term_index
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.corrections import select_corrections
 from engine.storage.ledger.queries.filters import fact_clause, matching_chunk_clause
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.models import Filters, Scope
+    from engine.storage.ledger.full_text.index import FullTextIndex
     from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
 
 
@@ -136,9 +136,15 @@ class Search(Topic[Place_co]):
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
     ) -> dict[int, float]:
         """The k best chunks within the scope that match any word, with BM25 scores within the scope, best first."""
-        return rank_rows(
-            self.db, CHUNK_INDEX, select_search_words(self.db, CHUNK_INDEX, text, scope_ids), scope_ids, filters, k
-        )
+        return self._rank(CHUNK_INDEX, text, k, scope_ids, filters)
+
+    def _rank(
+        self, index: FullTextIndex, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None
+    ) -> dict[int, float]:
+        from engine.storage.ledger.full_text.bm25 import rank_rows  # noqa: PLC0415 - it needs NumPy, which is slow
+
+        words = select_search_words(self.db, index, text, scope_ids)
+        return rank_rows(self.db, index, words, scope_ids, filters, k)
 
     @reading
     def find_unknown_words(self, text: str, scope_ids: ScopeIds) -> list[str]:
@@ -201,8 +207,7 @@ class Search(Topic[Place_co]):
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
     ) -> list[int]:
         """The k entities in the scope's spaces that match the filters and whose names match best (BM25), best first."""
-        words = select_search_words(self.db, NAME_INDEX, text, scope_ids)
-        return list(rank_rows(self.db, NAME_INDEX, words, scope_ids, filters, k))
+        return list(self._rank(NAME_INDEX, text, k, scope_ids, filters))
 
     @reading
     def find_names_by_prefix(self, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Settings of the data directory.
 EMBEDDER, PLACE, LANGUAGES = "embedder", "vectors_place", "languages"
+CHUNK_MOVES = "chunk_moves"  # how often chunks were moved to another space or room
 FORMER_EMBEDDER, FORMER_PLACE, CHANGED_AT = "former_embedder", "former_vectors_place", "embedder_changed_at"
 
 
@@ -27,6 +28,10 @@ class Settings(Topic[Place_co]):
             " ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT) RETURNING value"
         )
         return int(value)
+
+    def count_chunk_move(self) -> None:
+        """Note that chunks are in another space or room than before: see `full_text.fts5_index`."""
+        self.set(CHUNK_MOVES, self.get_int(CHUNK_MOVES) + 1)
 
     @reading
     def get(self, key: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.storage.ledger.full_text import index
-from engine.storage.ledger.full_text.bm25 import K1, B, score_rows
+from engine.storage.ledger.full_text.bm25 import K1, B, Postings, score_rows
 from engine.storage.ledger.full_text.index import ScopeSize
 from engine.storage.ledger.queries.search import Search
 from engine.storage.sql.connection import Connection
@@ -88,7 +88,7 @@ async def test_the_size_of_a_scope_follows_every_change(ledger: LedgerFixture) -
 
 async def test_words_are_tokenized_as_the_index_does_it(ledger: LedgerFixture) -> None:
     def tokenize(db: Connection, words: list[str]) -> list[tuple[str, ...]]:
-        reader = index.TERM_INDEXES[db.dialect]
+        reader = index.TERM_TABLES[db.dialect]
         return reader.tokenize_words(db, reader.find_tokenizer(db), words)
 
     tokens = await ledger.read(tokenize, ["sailing", "re_open", "Über", "_", "'", "港", "relational", "B-52s"])
@@ -111,8 +111,8 @@ def test_scores_are_those_of_bm25_over_the_scope_alone(terms: list[dict[int, int
         for row, count in counts.items():
             norm = K1 * (1 - B + B * lengths[row - 1] / (sum(lengths) / 5))
             expected[row] = expected.get(row, 0.0) + rarity * count * (K1 + 1) / (count + norm)
-    postings = [{(row, lengths[row - 1]): count for row, count in counts.items()} for counts in terms]
-    assert score_rows(postings, ScopeSize(5, sum(lengths))) == pytest.approx(expected)
+    postings = [Postings.build([(row, lengths[row - 1], count) for row, count in counts.items()]) for counts in terms]
+    assert score_rows(postings, ScopeSize(5, sum(lengths))).list_best(5) == pytest.approx(expected)
 
 
 async def test_an_empty_scope_has_no_size(ledger: LedgerFixture) -> None:

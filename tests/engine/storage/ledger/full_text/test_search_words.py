@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.storage.ledger.full_text import bm25
-from engine.storage.ledger.full_text.bm25 import extract_words
+from engine.storage.ledger.full_text import search_words
+from engine.storage.ledger.full_text.search_words import extract_words
 from engine.storage.ledger.queries.search import Search
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
@@ -11,7 +11,7 @@ from tests.support.engine_fixture import doc
 
 def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> None:
     assert extract_words("Where does the FERRY, the ferry, sail?") == ["ferry", "sail"]
-    assert len(extract_words(" ".join(f"word{n}" for n in range(100)))) == bm25.MAX_TERMS
+    assert len(extract_words(" ".join(f"word{n}" for n in range(100)))) == search_words.MAX_TERMS
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ async def test_common_words_are_left_out_beside_rarer_ones(
     elsewhere: str,
     found: int,
 ) -> None:
-    monkeypatch.setattr(bm25, "MANY_TEXTS", 3)
-    monkeypatch.setattr(bm25, "MAX_RANKED", max_ranked)
+    monkeypatch.setattr(search_words, "MANY_TEXTS", 3)
+    monkeypatch.setattr(search_words, "MAX_RANKED", max_ranked)
     for number in range(5):
         await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
         await ledger.add(doc(f"e{number}", f"A {elsewhere} is loud.", space="elsewhere"))
