@@ -42,6 +42,7 @@ SCHEMA = Schema(SOURCE, "ledger", marker="document", early_marker="piece")
 
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 DEFAULT_TOKENIZER: FtsTokenizer = "porter unicode61"
+MERGED_PAGES = 1_000  # of full text, rewritten in one transaction
 SEGMENTED_VERSION = 4  # of the schema, since which `search_text` makes what is indexed
 
 
@@ -102,14 +103,13 @@ class Ledger(SqliteDatabase, LedgerStore):
     async def compact(self) -> None:
         """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied.
 
-        Raises StoreError if readers of an old snapshot prevent emptying the log.
+        Other writes take their turns between parts of the full text. Raises StoreError if readers of an old snapshot
+        prevent emptying the log.
         """
-
-        def rewrite(db: Connection) -> None:
-            db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
-            db.execute("INSERT INTO entity_fts (entity_fts) VALUES ('optimize')")
-
-        await self.write(rewrite)
+        for index in ("chunk_fts", "entity_fts"):
+            pages = -MERGED_PAGES  # at first: all of the index is to be merged
+            while await self.write(fts5.merge_pages, index, pages):
+                pages = MERGED_PAGES
         await self.empty_log()
 
     async def check_integrity(self) -> None:

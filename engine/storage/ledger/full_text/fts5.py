@@ -97,6 +97,17 @@ def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) 
     db.executemany(index.format("", ""), [(row, segment(text)) for row, text in plain])
 
 
+def merge_pages(db: Connection, index: str, pages: int) -> bool:
+    """Merge some pages of an index, so that nothing deleted is left; a negative number begins with all of it.
+
+    Returns whether there was anything to merge.
+    """
+    [[before]] = db.execute_fetchall("SELECT total_changes()")
+    db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (pages,))
+    [[after]] = db.execute_fetchall("SELECT total_changes()")
+    return int(after) - int(before) > 1  # the statement itself counts as one
+
+
 def quote_term(word: str) -> str:
     """A word as a quoted FTS5 term."""
     return '"{}"'.format(encode(word).replace('"', '""'))

@@ -7,18 +7,20 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskError, EngineError, StoreError
 from engine.storage.ledger import Ledger
+from engine.storage.ledger import database as ledger_database
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.connection import Connection
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import database_file
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, held_snapshot
-from tests.support.engine_fixture import find_files_containing
+from tests.support.engine_fixture import doc, find_files_containing
 from tests.support.patience import PATIENCE
 
 
@@ -33,6 +35,10 @@ async def ledger(tmp_path: Path, log_limit: int, monkeypatch: pytest.MonkeyPatch
     opened = await Ledger.open(tmp_path / "ledger.db", clock=SYSTEM_CLOCK)
     yield opened
     await opened.close()
+
+
+def make_word(seed: str) -> str:
+    return uuid5(NAMESPACE_OID, seed).hex
 
 
 async def put(ledger: Ledger, key: str, value: Any) -> None:
@@ -160,6 +166,30 @@ async def test_a_log_that_cannot_be_emptied_hinders_no_writer(ledger: Ledger) ->
     await put(ledger, "n", "short")
     await ledger.compact()
     assert database_file.log_size(ledger.path) == 0
+
+
+async def test_compaction_takes_turns_with_other_writes_and_leaves_nothing_deleted(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_database, "MERGED_PAGES", 2)
+    filled = LedgerFixture(ledger)
+    for number in range(40):
+        await filled.add(doc(f"d{number}", *(make_word(f"{number} {n}") for n in range(60))))
+    for number in range(0, 40, 3):
+        await filled.forget(f"d{number}")
+    turns = list[str]()
+    await ledger._writer.set_trace_callback(lambda sql: turns.append("merge" if "'merge'" in sql else sql[:11]))
+    compacting = asyncio.create_task(ledger.compact())
+    await asyncio.wait({compacting}, timeout=0)
+    await put(ledger, "beside", 1)
+    merged = turns.count("merge")
+    await compacting
+    assert turns.count("merge") > merged > 0, "the merge goes on after the other write"
+    deleted, kept = make_word("39 7"), make_word("38 7")
+    assert find_files_containing(tmp_path, deleted[-24:]) == []  # terms share what they begin with
+    assert find_files_containing(tmp_path, kept[-24:])
+    assert await filled.column(f"SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH '\"{kept}\"'") == [1]
+    await filled.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('integrity-check')")
 
 
 async def test_compaction_empties_the_log_while_others_write(ledger: Ledger, tmp_path: Path) -> None:
