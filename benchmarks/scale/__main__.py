@@ -50,6 +50,12 @@ def print_step(step: dict[str, Any], seconds: float) -> None:
                 f"MiB resident: {step['main']:.0f}, {step['own']:.0f} of it in no file;"
                 f" the process that calls models: {step['model']:.0f}"
             )
+        case "upkeep":
+            print(
+                f"{step['work']}: {step['seconds']} s; asked beside it: {json.dumps(step['asked'])} ms,"
+                f" written: {json.dumps(step['written'])} ms",
+                flush=True,
+            )
         case "first word":
             print(f"first word after {seconds:.1f} s\n\n| spaces | mode | p50 ms | p95 ms | processor ms | stages")
             print("|---|---|---|---|---|---")
@@ -73,6 +79,7 @@ def main() -> None:
     parser.add_argument("--memory", type=int, default=0, help="MiB that the process stays below; 0: the default")
     parser.add_argument("--loading", type=float, default=15.0, help="seconds in which copies are loaded")
     parser.add_argument("--modes", default="mix,local,naive")
+    parser.add_argument("--upkeep", action="store_true", help="then compact and back up, while others ask and write")
     parser.add_argument("--home", type=Path, help="keep the store here; measure it again if it exists")
     parser.add_argument("--database", choices=["files", "postgres"], default="files", help="on a server for the run")
     chosen = parser.parse_args()
@@ -80,6 +87,7 @@ def main() -> None:
         home = chosen.home or Path(folder) / "home"
         corpus = [str(chosen.documents), str(chosen.spaces), str(chosen.facts)]
         measured = [str(chosen.questions), str(chosen.memory), str(chosen.loading), chosen.modes]
+        measured.append(str(int(chosen.upkeep)))
         with start_postgres() if chosen.database == "postgres" else nullcontext() as url:
             asyncio.run(run(home, corpus, measured, *filter(None, [url])))
 

@@ -1,7 +1,7 @@
 """Open a filled data directory, or database, as the program does, and measure.
 
-`measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT MEMORY LOADING MODES [DATABASE]` prints a JSON line at each step.
-The model is a server at ADDRESS, called through litellm in its own process; questions bring their keywords, so that
+`measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT MEMORY LOADING MODES UPKEEP [DATABASE]` prints a JSON line at each
+step. The model is a server at ADDRESS, called through litellm in its own process; questions bring their keywords, so that
 retrieval calls no model.
 """
 
@@ -12,8 +12,10 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count, cycle
 from pathlib import Path
 
 from benchmarks.plumbing import resident_mib
@@ -29,6 +31,8 @@ from engine.text.tokenizer import O200kTokenizer
 
 SCOPES = (1, 20, 200)  # spaces
 WARM_UP = 5  # questions
+FORGOTTEN = 20  # documents, before a compaction
+PAUSE_SECONDS = 0.5  # of somebody who asks, and of somebody who writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,63 @@ async def measure_retrieval(engine: Engine, corpus: Corpus, spaces: int, mode: s
     return RetrievalFigures(spaces, mode, statistics.median(times), p95, processor / len(times), medians)
 
 
+@dataclass(slots=True)
+class Beside:
+    """What is asked and written while something else runs, in milliseconds."""
+
+    engine: Engine
+    corpus: Corpus
+    asked: list[float] = field(default_factory=list)
+    written: list[float] = field(default_factory=list)
+
+    async def run(self, work: Awaitable[object]) -> float:
+        """Ask and write, one after the other, until the work is done; returns its seconds."""
+        began = time.perf_counter()
+        users = [asyncio.create_task(each()) for each in (self._ask, self._write)]
+        await work
+        for user in users:
+            user.cancel()
+        await asyncio.gather(*users, return_exceptions=True)
+        return time.perf_counter() - began
+
+    async def _ask(self) -> None:
+        for question in cycle(self.corpus.build_questions(min(20, self.corpus.spaces), 40)):
+            began = time.perf_counter()
+            await self.engine.retrieve(question)
+            self.asked.append((time.perf_counter() - began) * 1000)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _write(self) -> None:
+        for number in count(self.corpus.documents):
+            began = time.perf_counter()
+            await self.engine.documents.add(self.corpus.build_document(number))
+            self.written.append((time.perf_counter() - began) * 1000)
+            await self.engine.documents.forget(f"doc-{number}")
+            await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def measure_upkeep(engine: Engine, corpus: Corpus, folder: Path) -> None:
+    """Compact and back up, while others ask and write."""
+    for number in range(min(FORGOTTEN, corpus.documents)):
+        await engine.documents.forget(f"doc-{number}")
+    for name, work in (("compaction", engine.maintenance.compact), ("backup", partial(_back_up, engine, folder))):
+        beside = Beside(engine, corpus)
+        seconds = await beside.run(work())
+        figures = {"asked": describe(beside.asked), "written": describe(beside.written)}
+        report("upkeep", work=name, seconds=round(seconds, 1), **figures)
+
+
+async def _back_up(engine: Engine, folder: Path) -> None:
+    file = folder / "backup.db"
+    await engine.maintenance.backup(file)
+    file.unlink()
+
+
+def describe(times: list[float]) -> dict[str, float]:
+    """How many, their median, and the longest."""
+    return {"n": len(times), "p50": round(statistics.median(times or [0.0])), "max": round(max(times, default=0.0))}
+
+
 def report(event: str, **figures: object) -> None:
     print(json.dumps({"event": event, **figures}), flush=True)
 
@@ -75,6 +136,7 @@ class Run:
     memory: int
     loading: float
     modes: tuple[str, ...]
+    has_upkeep: bool = False
     database: str = ""
 
     @property
@@ -111,6 +173,8 @@ async def run(home: Path, corpus: Corpus, address: str, chosen: Run) -> None:
                 found = await measure_retrieval(engine, corpus, spaces, mode, chosen.amount)
                 report("retrieval", **{name: getattr(found, name) for name in RetrievalFigures.__slots__})
         report("memory", main=resident_mib("self"), own=anonymous_mib(), model=resident_mib(provider.pid or "self"))
+        if chosen.has_upkeep:
+            await measure_upkeep(engine, corpus, home.parent)
     await calls.close()
 
 
@@ -122,8 +186,8 @@ def anonymous_mib() -> float:
 
 def main() -> None:
     raise_gc_threshold()  # as the program does
-    home, documents, spaces, facts, address, amount, memory, loading, modes, *database = sys.argv[1:]
-    chosen = Run(int(amount), int(memory), float(loading), tuple(modes.split(",")), *database)
+    home, documents, spaces, facts, address, amount, memory, loading, modes, upkeep, *database = sys.argv[1:]
+    chosen = Run(int(amount), int(memory), float(loading), tuple(modes.split(",")), bool(int(upkeep)), *database)
     asyncio.run(run(Path(home), Corpus(int(documents), int(spaces), int(facts)), address, chosen))
 
 
