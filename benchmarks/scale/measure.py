@@ -1,8 +1,8 @@
 """Open a filled data directory, or database, as the program does, and measure.
 
 `measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT MEMORY LOADING MODES UPKEEP [DATABASE]` prints a JSON line at each
-step. The model is a server at ADDRESS, called through litellm in its own process; questions bring their keywords, so that
-retrieval calls no model.
+step. The model is a server at ADDRESS, called through litellm in its own process; questions bring their keywords, so
+that retrieval calls no model.
 """
 
 from __future__ import annotations
