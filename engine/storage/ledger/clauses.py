@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 FEW_SPACES = 8
+ENTITY_COUNTS = "entity e @use(entity_counts)"  # without names and descriptions
 
 # A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.
 UNPAUSED = "NOT (c.space IN (SELECT value FROM @list(?)) AND (d.kind <> 'conversation' OR NOT ?))"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.clauses import (
+    ENTITY_COUNTS,
     join_chunks,
     join_ids,
     join_newest_facts,
@@ -299,12 +300,22 @@ class Search(Topic[Place_co]):
 
         Those with a word that starts with it follow; of each the most mentioned first.
         """
+        between = "n.canonical >= ? AND n.canonical < ?", (start, start + LAST_CHARACTER)
+        first = self._list_most_mentioned(between, scope_ids, limit)
+        if not start or len(first) >= limit:
+            return first
+        others = self._list_most_mentioned(("@position(n.canonical, ?) > 0", (f" {start}",)), scope_ids, limit)
+        return list(dict.fromkeys((*first, *others)))[:limit]
+
+    def _list_most_mentioned(self, names: tuple[str, tuple[str, ...]], scope_ids: ScopeIds, limit: int) -> list[int]:
+        """The most mentioned entities in the scope's spaces whose names match a condition, given with its values."""
+        condition, values = names
         rows = self.db.execute_fetchall(
-            "SELECT e.id, MIN(CASE WHEN n.canonical >= ?1 AND n.canonical < ?2 THEN 0 ELSE 1 END) AS place"
-            f" FROM name n @then JOIN entity e ON e.id = n.target WHERE n.space IN ({join_ids(scope_ids.spaces)})"
-            " AND (n.canonical >= ?1 AND n.canonical < ?2 OR @position(n.canonical, ?3) > 0)"
-            " GROUP BY e.id, e.mention_count, e.name ORDER BY place, e.mention_count DESC, e.name, e.id LIMIT ?4",
-            (start, start + LAST_CHARACTER, f" {start}", limit),
+            "SELECT e.id FROM (SELECT n.target, MIN(n.canonical) AS first FROM name n @use(name_canonical)"
+            f" WHERE {condition} AND @unindexed {space_clause(scope_ids, 'n')} GROUP BY n.target) f"
+            f" @then JOIN {ENTITY_COUNTS}"
+            " ON e.id = f.target ORDER BY e.mention_count DESC, f.first, e.id LIMIT ?",
+            (*values, limit),
         )
         return [row[0] for row in rows]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from engine.knowledge.splits import base_name
-from engine.storage.ledger.clauses import name_clause, row_clause, space_clause
+from engine.storage.ledger.clauses import ENTITY_COUNTS, name_clause, row_clause, space_clause
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import EntityMatch, StatedCounts, WalkEdges
 from engine.storage.sql.database import Place_co, Topic, reading
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ChunkFilter, ScopeIds
 
 
-ENTITY_COUNTS = "entity e @use(entity_counts)"
 MAX_COUNTED = 2000  # facts of an entity that are counted as of a day
 
 
