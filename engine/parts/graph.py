@@ -68,5 +68,5 @@ class EngineGraph:
         check_number("limit", limit, 1, MAX_RESULTS)
         start = normalize_name(prefix) or prefix.strip().casefold()  # "1" is not a name, but may start one
         return await self._ledger.snapshot(
-            lambda view: view.search.find_names_by_prefix(start, view.search.resolve_scope(scope), limit)
+            lambda view: view.name_search.find_names_by_prefix(start, view.search.resolve_scope(scope), limit)
         )

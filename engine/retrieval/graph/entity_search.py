@@ -26,7 +26,7 @@ def search_entities(view: LedgerView, text: str, scope: Scope, limit: int) -> li
     """Entities within the scope's spaces: names that start with the text, then with its words, then similar ones."""
     scope_ids, rows = view.search.resolve_scope(scope), limit * MAX_SPACES_FACTOR
     start = normalize_name(text) or text.strip().casefold()
-    ids = dict.fromkeys(view.search.find_entities_by_start(start, scope_ids, rows))
+    ids = dict.fromkeys(view.name_search.find_entities_by_start(start, scope_ids, rows))
     if start and len(ids) < limit:
         ids |= dict.fromkeys(view.search.search_entities(text, rows, scope_ids))
     if start and not ids:
@@ -37,7 +37,7 @@ def search_entities(view: LedgerView, text: str, scope: Scope, limit: int) -> li
 
 def _find_similar(view: LedgerView, name: str, scope_ids: ScopeIds) -> list[int]:
     """Entities whose names start alike and are spelled similarly, the most similar first."""
-    ids = view.search.find_entities_by_start(name[:SIMILAR_START], scope_ids, MAX_SIMILAR)
+    ids = view.name_search.find_entities_by_start(name[:SIMILAR_START], scope_ids, MAX_SIMILAR)
     records = view.search.load_entities(ids, scope_ids)
     scores = {id_: fuzz.ratio(name, each.canonical) for id_, each in records.items()}
     found = [id_ for id_ in ids if scores.get(id_, 0.0) >= MIN_SPELLING]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 FEW_SPACES = 8
+LAST_CHARACTER = "\U0010ffff"  # behind every text that begins with another one
 ENTITY_COUNTS = "entity e @use(entity_counts)"  # without names and descriptions
 
 # A condition on chunks `c` of documents `d`, with the parameters of `paused_parameters`.

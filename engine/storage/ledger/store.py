@@ -16,6 +16,7 @@ from engine.storage.ledger.full_text.update import FullTextUpdate
 from engine.storage.ledger.names.corrections import Corrections
 from engine.storage.ledger.names.duplicates import Duplicates
 from engine.storage.ledger.names.joins import Joins
+from engine.storage.ledger.names.name_search import NameSearch
 from engine.storage.ledger.names.names import Names
 from engine.storage.ledger.names.people import People
 from engine.storage.ledger.profiles import Profiles
@@ -64,6 +65,7 @@ class LedgerTopics(Generic[Place_co]):
         self.cache = Cache(place)
         self.erasures = Erasures(place)
         self.search = Search(place)
+        self.name_search = NameSearch(place)
         self.walks = Walks(place)
         self.stats = Stats(place)
         self.full_text = FullTextUpdate(place)

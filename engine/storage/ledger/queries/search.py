@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.clauses import (
-    ENTITY_COUNTS,
     join_chunks,
     join_ids,
     join_newest_facts,
@@ -50,8 +49,6 @@ if TYPE_CHECKING:
     from engine.storage.ledger.full_text.index import FullTextIndex
     from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
 
-
-LAST_CHARACTER = "\U0010ffff"
 
 # Of the other spaces one is enough, and far fewer rows are read than there are spaces and channels.
 _COUNT_OTHER = (
@@ -211,17 +208,6 @@ class Search(Topic[Place_co]):
         return list(self._rank(NAME_INDEX, text, k, scope_ids, filters))
 
     @reading
-    def find_names_by_prefix(self, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
-        """Entity names in the scope's spaces that start with a canonical prefix, most mentioned first."""
-        rows = self.db.execute_fetchall(
-            "SELECT e.name, SUM(e.mention_count) AS mentions FROM name n JOIN entity e ON e.id = n.target"
-            f" WHERE n.space IN ({join_ids(scope_ids.spaces)})"
-            " AND n.canonical >= ? AND n.canonical < ? GROUP BY e.name ORDER BY mentions DESC, e.name LIMIT ?",
-            (prefix, prefix + LAST_CHARACTER, limit),
-        )
-        return [row[0] for row in rows]
-
-    @reading
     def load_entities(self, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
         """The profiles of these names in the scope's spaces."""
         rows = self.db.execute_fetchall(
@@ -293,31 +279,6 @@ class Search(Topic[Place_co]):
             )
         ordered = [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
         return [ChunkText(c.id, c.key, c.document, c.text, tuple(pieces[c.id])) for c in ordered]
-
-    @reading
-    def find_entities_by_start(self, start: str, scope_ids: ScopeIds, limit: int) -> list[int]:
-        """Entities in the scope's spaces with a name, or an alias, that starts with a canonical text.
-
-        Those with a word that starts with it follow; of each the most mentioned first.
-        """
-        between = "n.canonical >= ? AND n.canonical < ?", (start, start + LAST_CHARACTER)
-        first = self._list_most_mentioned(between, scope_ids, limit)
-        if not start or len(first) >= limit:
-            return first
-        others = self._list_most_mentioned(("@position(n.canonical, ?) > 0", (f" {start}",)), scope_ids, limit)
-        return list(dict.fromkeys((*first, *others)))[:limit]
-
-    def _list_most_mentioned(self, names: tuple[str, tuple[str, ...]], scope_ids: ScopeIds, limit: int) -> list[int]:
-        """The most mentioned entities in the scope's spaces whose names match a condition, given with its values."""
-        condition, values = names
-        rows = self.db.execute_fetchall(
-            "SELECT e.id FROM (SELECT n.target, MIN(n.canonical) AS first FROM name n @use(name_canonical)"
-            f" WHERE {condition} AND @unindexed {space_clause(scope_ids, 'n')} GROUP BY n.target) f"
-            f" @then JOIN {ENTITY_COUNTS}"
-            " ON e.id = f.target ORDER BY e.mention_count DESC, f.first, e.id LIMIT ?",
-            (*values, limit),
-        )
-        return [row[0] for row in rows]
 
     @reading
     def list_relations_between(self, ids: Collection[int], scope_ids: ScopeIds) -> list[int]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
-from engine.storage.ledger.clauses import row_clause
+from engine.storage.ledger.clauses import LAST_CHARACTER, row_clause
 from engine.storage.ledger.content.readings import PeopleRemoval, Readings
-from engine.storage.ledger.queries.search import LAST_CHARACTER, Search
+from engine.storage.ledger.queries.search import Search
 from engine.storage.ledger.records.content import SMALL_TALK_KEY, decode_omissions
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
 from engine.storage.ledger.records.query_results import (

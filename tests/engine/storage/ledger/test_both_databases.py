@@ -130,13 +130,14 @@ async def search(ledger: LedgerFixture) -> list[str]:
 
 async def explore(ledger: LedgerFixture) -> tuple[list[str], list[str], int]:
     """The corrections, the names with a word that starts with "pro" or "a", and the number of relations."""
-    found, scope = ledger.ledger.search, await ledger.scope_ids(("here", "there", "elsewhere"))
+    found, typed = ledger.ledger.search, ledger.ledger.name_search
+    scope = await ledger.scope_ids(("here", "there", "elsewhere"))
     names = list[str]()
     for start in ("pro", "a"):
-        ids = await found.find_entities_by_start(start, scope, 99)
+        ids = await typed.find_entities_by_start(start, scope, 99)
         records = await found.load_entities(ids, scope)
         names += [records[id_].canonical for id_ in ids]
-    between = await found.list_relations_between(await found.find_entities_by_start("", scope, 99), scope)
+    between = await found.list_relations_between(await typed.find_entities_by_start("", scope, 99), scope)
     return list(map(str, await found.list_corrections(scope, 100, 0))), names, len(between)
 
 

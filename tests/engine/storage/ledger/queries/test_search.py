@@ -109,14 +109,6 @@ async def test_names_are_found_exactly_by_alias_and_by_words_within_the_spaces(l
     assert await names_of(ledger, await ledger.read(Search.search_entities, "lovelace", 9, here)) == ["ada lovelace"]
     assert await ledger.read(Search.find_entities_by_name, {"bob"}, nowhere) == []
     assert await ledger.read(Search.search_entities, "bob", 9, nowhere) == []
-    assert await ledger.read(Search.find_names_by_prefix, "", nowhere, 9) == []
-
-
-async def test_names_that_begin_alike_come_with_the_most_mentioned_first(ledger: LedgerFixture) -> None:
-    await ledger.add_facts("a", extraction("Ada"), extraction("Adam"), extraction("Adam"), extraction("Bob"))
-    await ledger.project()
-    for limit, names in ((9, ["Adam", "Ada"]), (1, ["Adam"])):
-        assert await ledger.read(Search.find_names_by_prefix, "ad", await ledger.scope_ids(), limit) == names
 
 
 async def test_profiles_come_from_the_scope_only_and_say_whether_they_are_stale(ledger: LedgerFixture) -> None:
