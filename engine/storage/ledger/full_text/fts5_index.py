@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 # Rows of a word that are read at once while they are counted: at first, and at most.
-MIN_COUNTED_ROWS, MAX_COUNTED_ROWS = 1_024, 262_144
+MIN_COUNTED_ROWS, MAX_COUNTED_ROWS = 4_096, 262_144
 _MATCHES_AFTER = (
     "SELECT json_group_array(rowid) FROM"
     " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?)"
 )
 
 READ_CHUNKS = 100_000  # at once
-_AFTER = (
+_FROM_ID = (
     "SELECT json_group_array(id), json_group_array(space), json_group_array(room), json_group_array(tokens) FROM"
-    " (SELECT id, space, room, tokens FROM chunk @use(chunk_location) WHERE id > ? ORDER BY id LIMIT ?)"
+    " (SELECT id, space, room, tokens FROM chunk @use(chunk_location) WHERE id >= ? ORDER BY id LIMIT ?)"
 )
 
 
@@ -113,35 +113,33 @@ class Fts5Index:
 
 
 class ChunkColumns(NamedTuple):
-    """Chunks with ascending ids: their spaces, rooms, and lengths."""
+    """The spaces, rooms and lengths of chunks by id; zeros where there is none."""
 
-    ids: np.ndarray
     spaces: np.ndarray
     rooms: np.ndarray
     lengths: np.ndarray
 
     @classmethod
     def reserve(cls, size: int) -> ChunkColumns:
-        """Columns of that size, to be written."""
-        return cls(np.empty(size, np.int64), *(np.empty(size, np.int32) for _ in range(3)))
+        """Columns for ids below a number."""
+        return cls(*(np.zeros(size, np.int32) for _ in cls._fields))
 
     def locate(self, ids: np.ndarray, scope_ids: ScopeIds) -> tuple[np.ndarray, np.ndarray]:
         """Which of the ids are chunks within the scope, as booleans; the lengths of these come first."""
-        places = np.searchsorted(self.ids, ids)
-        known = places < len(self.ids)
-        places[~known] = 0
-        inside = is_member(self.spaces[places], scope_ids.spaces)
+        if len(ids) and ids[-1] >= len(self.spaces):  # they were deleted before the columns were read
+            ids = np.where(ids < len(self.spaces), ids, 0)
+        inside = is_member(self.spaces[ids], scope_ids.spaces)
         if scope_ids.rooms:
-            inside |= is_member(self.rooms[places], scope_ids.rooms)
-        inside &= known & (self.ids[places] == ids)
-        return self.lengths[places[inside]], inside
+            inside |= is_member(self.rooms[ids], scope_ids.rooms)
+        return self.lengths[ids[inside]], inside
 
 
 class ChunkLocations:
-    """The columns of all chunks, for several threads: SQLite looks up a row in 2.5 µs, among a million. 20 bytes each.
+    """The columns of all chunks, for several threads: SQLite looks up a row in 2.5 µs, among a million.
 
-    A snapshot differs from them by later ids, since none is used again; by rows that are gone, which no word finds; and
-    by moves to another space or room, which are counted: after one, everything is read again.
+    They take 12 bytes for each id. A snapshot differs from them by later ids, since none is used again; by rows that
+    are gone, which no word finds; and by moves to another space or room, which are counted: after one, everything is
+    read again.
     """
 
     def __init__(self) -> None:
@@ -150,7 +148,7 @@ class ChunkLocations:
         self._start_again()
 
     def _start_again(self) -> None:
-        self._count, self._columns = 0, ChunkColumns.reserve(0)
+        self._end, self._columns = 1, ChunkColumns.reserve(1)  # ids begin with one
 
     def follow(self, db: Connection) -> ChunkColumns:
         """The columns with every chunk of a snapshot; later ones may be there, too."""
@@ -159,22 +157,21 @@ class ChunkLocations:
             if moves > self._moves:
                 self._moves = moves
                 self._start_again()
-            last = int(self._columns.ids[self._count - 1]) if self._count else 0
-            for block in _read_after(db, last):
-                self._append(block)
-            return ChunkColumns(*(column[: self._count] for column in self._columns))
+            for ids, block in _read_chunks(db, self._end):
+                self._write(ids, block)
+            return ChunkColumns(*(column[: self._end] for column in self._columns))
 
-    def _append(self, block: ChunkColumns) -> None:
+    def _write(self, ids: np.ndarray, block: ChunkColumns) -> None:
         """Add rows behind the others, which readers may be using."""
-        end = self._count + len(block.ids)
-        if end > len(self._columns.ids):
+        end = int(ids[-1]) + 1
+        if end > len(self._columns.spaces):
             larger = ChunkColumns.reserve(end + end // 2)
             for column, former in zip(larger, self._columns, strict=True):
-                column[: self._count] = former[: self._count]
+                column[: self._end] = former[: self._end]
             self._columns = larger
         for column, added in zip(self._columns, block, strict=True):
-            column[self._count : end] = added
-        self._count = end
+            column[ids] = added
+        self._end = end
 
 
 class LocatedIndex(Fts5Index):
@@ -217,14 +214,15 @@ FTS5_INDEX = Fts5Index()
 
 def _count_inside(db: Connection, word: SearchWord, chunks: ChunkColumns, scope_ids: ScopeIds, limit: int) -> int:
     """The number of chunks within the scope that contain a word, counted up to the limit."""
-    count, last, size = 0, 0, min(max(MIN_COUNTED_ROWS, 2 * limit), MAX_COUNTED_ROWS)
+    read, count, last, size = 0, 0, 0, MIN_COUNTED_ROWS
     while count < limit:
         [[found]] = db.execute_fetchall(_MATCHES_AFTER, (fts5.quote_term(word.text), last, size))
         ids = _parse_numbers(found)
         count += len(chunks.locate(ids, scope_ids)[0])
         if len(ids) < size:
             break
-        last, size = int(ids[-1]), min(4 * size, MAX_COUNTED_ROWS)
+        read, last = read + size, int(ids[-1])
+        size = min(max(MIN_COUNTED_ROWS, (limit - count) * read // max(1, count)), 4 * size, MAX_COUNTED_ROWS)
     return min(count, limit)
 
 
@@ -241,15 +239,15 @@ def _count_repeated(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ids[edges], np.diff(edges, append=len(ids))
 
 
-def _read_after(db: Connection, last: int) -> Iterator[ChunkColumns]:
-    """The chunks with greater ids than `last`."""
+def _read_chunks(db: Connection, first: int) -> Iterator[tuple[np.ndarray, ChunkColumns]]:
+    """The chunks from an id on, with ascending ids."""
     while True:
-        [row] = db.execute_fetchall(_AFTER, (last, READ_CHUNKS))
-        block = ChunkColumns(*map(_parse_numbers, row))
-        if len(block.ids):
-            yield block
-            last = int(block.ids[-1])
-        if len(block.ids) < READ_CHUNKS:
+        [row] = db.execute_fetchall(_FROM_ID, (first, READ_CHUNKS))
+        ids, *columns = map(_parse_numbers, row)
+        if len(ids):
+            yield ids, ChunkColumns(*columns)
+            first = int(ids[-1]) + 1
+        if len(ids) < READ_CHUNKS:
             return
 
 

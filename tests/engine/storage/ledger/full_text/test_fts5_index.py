@@ -86,13 +86,13 @@ async def test_a_reader_of_an_earlier_moment_finds_what_was_there(ledger: Ledger
 async def test_chunks_are_read_once_until_one_moves(ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     await ledger.add(doc("a", "ferry one", room="hall"))
     scope, read = await ledger.scope_ids(), []
-    former = fts5_index._read_after
+    former = fts5_index._read_chunks
 
-    def record(db: Connection, last: int) -> object:
-        read.append(last)
-        return former(db, last)
+    def record(db: Connection, first: int) -> object:
+        read.append(first)
+        return former(db, first)
 
-    monkeypatch.setattr(fts5_index, "_read_after", record)
+    monkeypatch.setattr(fts5_index, "_read_chunks", record)
     for change in (
         ledger.add(doc("b", "ferry two", room="hall")),
         ledger.forget("a"),
@@ -101,7 +101,7 @@ async def test_chunks_are_read_once_until_one_moves(ledger: LedgerFixture, monke
         await ledger.read(Search.search_chunks, "ferry", 1, scope)
         await change
     await ledger.read(Search.search_chunks, "ferry", 1, scope)
-    assert read == [0, 1, 2, 0]
+    assert read == [1, 2, 3, 1]
 
 
 async def test_a_chunk_that_moved_out_of_the_scope_is_not_found(ledger: LedgerFixture) -> None:
