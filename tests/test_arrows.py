@@ -236,7 +236,7 @@ options:
 parsers: base chat_export converted.service dates registry sandbox.origins sandbox.probe sandbox.state
 scheduling: feature_breaker indexing_budget processes supervisor
 storage: disk files journal ledger ledger.records sqlite.database
-text: cleanup conversations.disentanglement conversations.small_talk names languages.detection languages.unspaced \
+text: cleanup conversations.disentanglement conversations.small_talk names languages.detection languages.unspaced patterns \
 overviews stream_rewriter time_spans word_lists
 usage:
 """
