@@ -16,7 +16,6 @@ import pytest
 from filelock import FileLock
 
 from bot import bootstrap
-from bot.bootstrap import EngineModels
 from bot.capabilities.access.requests import ListTokens
 from bot.capabilities.deps import Deps
 from bot.capabilities.requests import (
@@ -31,6 +30,7 @@ from bot.capabilities.requests import (
 )
 from bot.capabilities.results import DocumentList, Forgotten, OperationResult, StatusResult, TokenList
 from bot.context import EngineContext
+from bot.model_setup.opened import EngineModels
 from bot.monitoring.health import ServerHealth
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import HealthState
