@@ -23,6 +23,7 @@ _RANGES = (
     *((0x20AC, 0x20AC), (0x2122, 0x2122), (0x2190, 0x245F), (0x2500, 0x27BF), (0xFE0F, 0xFE0F), (0x1F1E6, 0x1F1FF)),
     *((0x1F300, 0x1F64F), (0x1F680, 0x1F6FF), (0x1F900, 0x1F9FF)),
 )
+_READ_BYTES = 1 << 18  # at once; all at once take fifteen MiB more
 _MAX_PIECE = 64  # bytes; merging takes the square of them
 
 
@@ -50,6 +51,17 @@ _PIECE = re.compile(
 _OTHER = re.compile(f"[^{''.join(_SORTED.values())}]")
 
 
+def _read_ranks(file: bytes) -> dict[bytes, int]:
+    ranks: dict[bytes, int] = {}
+    start = 0
+    while start < len(file):
+        stop = file.find(b"\n", start + _READ_BYTES) + 1 or len(file)
+        tokens = file[start:stop].split()[::2]
+        ranks.update(zip(tokens, range(len(ranks), len(ranks) + len(tokens)), strict=True))
+        start = stop
+    return ranks
+
+
 def is_common(text: str) -> bool:
     """Whether a text has common characters alone."""
     return _OTHER.search(text) is None
@@ -59,7 +71,7 @@ class FewTokens:
     """Counts tokens of texts with common characters by a vocabulary: on each line a token in base64, by rank."""
 
     def __init__(self, file: bytes) -> None:
-        self._ranks: Mapping[bytes, int] = {token: rank for rank, token in enumerate(file.split()[::2])}
+        self._ranks: Mapping[bytes, int] = _read_ranks(file)
         self._count_piece = lru_cache(maxsize=4_096)(self._merge_piece)
 
     def count(self, text: str) -> int | None:

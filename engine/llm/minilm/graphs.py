@@ -35,8 +35,11 @@ def share_array(array: np.ndarray) -> Any:
     return onnxruntime.OrtValue.ortvalue_from_numpy(array)
 
 
-def open_session(graph: bytes, weights_dir: Path, shared: Mapping[str, Any], threads: int) -> Any:
-    """An onnxruntime session for a serialized graph, on the CPU. `shared`: arrays of `share_array` by their names."""
+def open_session(graph: bytes | Path, weights_dir: Path, shared: Mapping[str, Any], threads: int) -> Any:
+    """An onnxruntime session for a serialized graph, on the CPU. `shared`: arrays of `share_array` by their names.
+
+    The session keeps a graph that is given as bytes.
+    """
     import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
 
     options = onnxruntime.SessionOptions()
@@ -47,7 +50,9 @@ def open_session(graph: bytes, weights_dir: Path, shared: Mapping[str, Any], thr
     options.add_session_config_entry(FOLDER_ENTRY, str(weights_dir))
     # Waiting threads sleep: spinning threads would take CPU time from the event loop.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        graph if isinstance(graph, bytes) else str(graph), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def is_precise(exact: np.ndarray, fast: Any) -> bool:
