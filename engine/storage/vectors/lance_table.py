@@ -361,7 +361,7 @@ def read_vectors(column: Any, dim: int) -> np.ndarray:
 
 
 def read_flat(vectors: pa.FixedSizeListArray) -> np.ndarray:
-    """The numbers of vectors that lie behind each other; `flatten` would import pyarrow.compute."""
+    """The numbers of vectors that lie behind each other; Arrow's own method would import pyarrow.compute."""
     size = vectors.type.list_size
     numbers: np.ndarray = vectors.values.slice(vectors.offset * size, len(vectors) * size).to_numpy()
     return numbers
