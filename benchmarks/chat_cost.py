@@ -23,6 +23,7 @@ from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.chat import TOWN_DIR
+from bot.model_setup.opened import EngineModels
 from bot.settings import Settings
 from engine.clock import SYSTEM_CLOCK
 from engine.llm.client.client import ModelClient
@@ -56,7 +57,7 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: object) -> In
     provider, settings = RuleProvider(), Settings(data_dir=home)
     config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]
     language = LiteLLMModel(config, ModelClient(provider=provider), O200kTokenizer().count)
-    able = bootstrap.EngineModels(language, HashingEmbedder(), None, language.client)
+    able = EngineModels(language, HashingEmbedder(), None, language.client)
     async with bootstrap.open_engine(settings, able, SYSTEM_CLOCK) as desk, AsyncExitStack() as stack:
         parts = LazyParts(desk, settings)
         stack.push_async_callback(parts.close)

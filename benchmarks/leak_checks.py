@@ -26,12 +26,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bot.bootstrap import EngineModels
 from bot.capabilities.table import list_rows
 from bot.i18n import TRANSLATIONS, load_catalog
 from bot.leaks.leak_test import LeakTest, run_leak_test
 from bot.leaks.report import Leak, LeakReport
 from bot.leaks.store_copy import KEPT
+from bot.model_setup.opened import EngineModels
 from bot.permissions.audience import workspace_space
 from bot.permissions.resolver import AudienceResolver
 from bot.settings import Settings

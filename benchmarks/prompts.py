@@ -26,6 +26,7 @@ from bot.capabilities.deps import Deps
 from bot.capabilities.requests import Ingest
 from bot.capabilities.run import run
 from bot.cli.chat import TOWN_DIR
+from bot.model_setup.opened import EngineModels
 from bot.settings import Settings
 from engine import Engine, EngineOptions, Question, Scope
 from engine.clock import SYSTEM_CLOCK
@@ -120,7 +121,7 @@ async def measure_town(home: Path, embedder: StoredEmbedder) -> None:
     """Read the demo town once without a model, and ask with both kinds of rows."""
     scores: dict[tuple[str, int], list[PromptScore]] = {}
     settings = Settings(data_dir=home)
-    able = bootstrap.EngineModels(None, embedder, None, None)  # type: ignore[arg-type]
+    able = EngineModels(None, embedder, None, None)  # type: ignore[arg-type]
     async with bootstrap.open_engine(settings, able, SYSTEM_CLOCK) as desk:
         parts = LazyParts(desk, settings)
         try:

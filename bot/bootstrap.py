@@ -7,53 +7,35 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from bot.capabilities.access.control import AccessControl
 from bot.capabilities.deps import BotParts
-from bot.context import RULES_EXTRACT, BotContext, EngineContext, build_indexing_limits
+from bot.context import BotContext, EngineContext, build_indexing_limits
 from bot.errors import BadSetting
-from bot.ingest.service import IngestService
-from bot.model_setup.openers import build_reranker, open_embedder, open_parser_service, read_languages
-from bot.model_setup.roles import (
-    build_context_window,
-    chat_model_settings,
-    role_model_settings,
-    vision_model_settings,
-)
+from bot.model_setup.opened import EngineModels
+from bot.model_setup.openers import open_builtin_embedder, open_parser_service, read_languages
+from bot.model_setup.roles import build_context_window
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.people import build_people_rules, load_people_defaults
 from bot.settings import STORES_GROUP, list_stores_names
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
-from bot.text.speech.kinds.passing import read_passing
-from bot.text.speech.kinds.weights import read_weights
 from engine import (
     ChunkingOptions,
     Engine,
     EngineOptions,
     FileParser,
-    LLMConfig,
-    ModelClient,
-    ModelConfig,
     O200kTokenizer,
     OfflineModel,
     ParserLimits,
-    UsageMeter,
 )
-from engine.errors import EngineError
-from engine.ingest.estimate import IndexingEstimator
 from engine.llm.checked_embedder import wrap_embedder
-from engine.llm.client.protocol import UNOBSERVED, CallObservers
-from engine.llm.client.subprocess import SubprocessProvider
-from engine.llm.config import CallTimeouts
-from engine.llm.picture_describer import LiteLLMPictureDescriber
-from engine.llm.remote_model import LiteLLMModel, PartlyRuledModel
-from engine.llm.traits.remembered import load_thinking, save_thinking
 from engine.options import CopySizes, SummaryLimits
 from engine.parsers.sandbox.probe import SandboxProbe
 from engine.storage.journal import UPLOADS
@@ -61,9 +43,11 @@ from engine.storage.journal import UPLOADS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+    from bot.ingest.service import IngestService
     from bot.platform.ports import Platform
     from bot.settings import Settings
-    from engine import Clock, Embedder, LanguageModel, Reranker
+    from engine import Clock
+    from engine.llm.client.protocol import CallObservers
     from engine.options import StoresOpener
 
 MIB = 2**20
@@ -75,28 +59,6 @@ class StoresPlugin(Protocol):
 
     def __call__(self, settings: Settings) -> StoresOpener:
         """What opens them. Raises BadSetting."""
-
-
-@dataclass(frozen=True, slots=True)
-class EngineModels:
-    """The models of an engine. `calls`: the client that they share. `vision` describes pictures."""
-
-    language: LanguageModel
-    embedder: Embedder
-    reranker: Reranker | None
-    calls: ModelClient
-    vision: ModelConfig | None = None
-
-    async def warm_up(self) -> None:
-        """Preload what tells messages apart, and the embedder, for short and for long texts.
-
-        Errors of the embedder are ignored; later calls report them.
-        The process that calls a language model starts with the first call.
-        """
-        await asyncio.to_thread(read_weights)
-        await asyncio.to_thread(read_passing)
-        with suppress(EngineError):
-            await self.embedder.embed(["warm", "a text that is as long as a question"], UsageMeter())
 
 
 @asynccontextmanager
@@ -113,10 +75,15 @@ async def open_engine(
         options=options,
         clock=clock,
     )
-    limits, vision = build_parser_limits(settings), models.vision
+    limits = build_parser_limits(settings)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(opened)
-        describer = LiteLLMPictureDescriber(vision, models.calls, engine.maintenance.record_usage) if vision else None
+        describer, estimator = None, None
+        if models.calls is not None:
+            from bot.model_setup import remote  # noqa: PLC0415  - as in `open_models`
+
+            describer = remote.build_describer(models, engine.maintenance.record_usage)
+            estimator = remote.build_estimator(settings, models)
         yield EngineContext(
             engine,
             await stack.enter_async_context(FileParser(limits, describer, open_parser_service(settings))),
@@ -128,18 +95,9 @@ async def open_engine(
             list_models(settings),
             settings.retrieval_mode,
             settings.compaction_delay_seconds,
-            build_estimator(settings, models),
+            estimator,
             settings.contradictions == "on",
         )
-
-
-def build_estimator(settings: Settings, models: EngineModels) -> IndexingEstimator | None:
-    """What estimates the cost of texts; None if no model reads them."""
-    if not settings.llm_model or settings.extraction_by == "rules":
-        return None
-    model = role_model_settings(settings, "extraction")
-    reads_messages = settings.extraction_by == "model"
-    return IndexingEstimator(models.calls, model, settings.extraction_concurrency, reads_messages)
 
 
 @asynccontextmanager
@@ -180,11 +138,18 @@ class LazyParts:
     async def _open(self) -> BotParts:
         opening = open_context(self._engine_context, self._settings, {})
         context = await self._stack.enter_async_context(opening)
-        return BotParts(context.store, IngestService(context), AccessControl(context.store, context.clock))
+        access = AccessControl(context.store, context.clock)
+        return BotParts(context.store, partial(_open_ingest, context), access)
 
     async def close(self) -> None:
         """Close the database, if it was opened."""
         await self._stack.aclose()
+
+
+def _open_ingest(context: BotContext) -> IngestService:
+    from bot.ingest.service import IngestService  # noqa: PLC0415  - needed for changes alone
+
+    return IngestService(context)
 
 
 def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -200,35 +165,18 @@ def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 @asynccontextmanager
 async def open_models(
-    settings: Settings, clock: Clock, observers: CallObservers = UNOBSERVED
+    settings: Settings, clock: Clock, observers: CallObservers | None = None
 ) -> AsyncIterator[EngineModels]:
     """Open the configured models; the offline ones if no model is configured, never as a fallback."""
-    timeouts = CallTimeouts(
-        settings.llm_timeout_seconds,
-        settings.llm_stream_idle_timeout_seconds,
-        settings.llm_thinking_timeout_seconds,
-        settings.llm_max_attempts,
-    )
-    calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock, observers)
+    if any((settings.llm_model, settings.embedding_model, settings.rerank_model, settings.vision_model)):
+        from bot.model_setup import remote  # noqa: PLC0415  - what calls providers takes long to import
+
+        async with remote.open_remote(settings, clock, observers) as models:
+            yield models
+        return
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(calls.close)
-        if settings.llm_model:
-            calls.thinking_models.recall(load_thinking(settings.data_path))
-            stack.callback(_keep_thinking, settings.data_path, calls)
-        embedder = wrap_embedder(await open_embedder(settings, calls, stack))
-        yield EngineModels(
-            _build_language(settings, calls, embedder),
-            embedder,
-            build_reranker(settings, calls),
-            calls,
-            vision_model_settings(settings) if settings.vision_model else None,
-        )
-
-
-def _keep_thinking(data_dir: Path, calls: ModelClient) -> None:
-    """Keep how models think, so that the first answer of the next program streams."""
-    with suppress(OSError):
-        save_thinking(data_dir, calls.thinking_models.list_learned())
+        embedder = wrap_embedder(open_builtin_embedder(settings, stack))
+        yield EngineModels(OfflineModel(embedder), embedder)
 
 
 def build_engine_options(settings: Settings) -> EngineOptions:
@@ -301,25 +249,3 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
         describes_pictures=bool(settings.vision_model),
         requires_sandbox=settings.require_sandbox,
     )
-
-
-def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
-    if not settings.llm_model:
-        return OfflineModel(embedder)
-    config = LLMConfig(
-        chat_model_settings(settings),
-        extraction_model=role_model_settings(settings, "extraction"),
-        query_model=role_model_settings(settings, "query"),
-        extraction_format=settings.extraction_format,
-        rules_extract=RULES_EXTRACT[settings.extraction_by],
-        gleaning=settings.extraction_gleaning,
-        context_window=build_context_window(settings),
-        extraction_window=build_context_window(settings, "extraction"),
-        query_window=build_context_window(settings, "query"),
-    )
-    if types := tuple(part.strip() for part in settings.entity_types.split(",") if part.strip()):
-        config = replace(config, entity_types=types)
-    if settings.description_language:
-        config = replace(config, description_language=settings.description_language)
-    kind = LiteLLMModel if config.rules_extract == "nothing" else PartlyRuledModel
-    return kind(config, calls, O200kTokenizer().count)

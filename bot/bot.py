@@ -80,7 +80,7 @@ class Bot:
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         auditors = context.settings.auditor_names
         access = AccessControl(context.store, context.clock, context.audience, self.quotas, auditors)
-        parts = BotParts(context.store, self.ingest_service, access, self)
+        parts = BotParts(context.store, lambda: self.ingest_service, access, self)
         self.deps = Deps(context.engine_context, RunningParts(parts), self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)

@@ -32,9 +32,9 @@ from engine.scheduling.supervisor import cancel_tasks, child_task, describe_erro
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from bot.bootstrap import EngineModels
     from bot.capabilities.deps import Deps
     from bot.context import EngineContext
+    from bot.model_setup.opened import EngineModels
     from bot.plugins import Adapter
     from bot.settings import Settings
     from engine import Clock
@@ -107,7 +107,8 @@ async def _begin_work(
     engine = bot.context.engine_context.engine
 
     async def list_limitations() -> Sequence[str]:
-        return [*await bot.limitations(), *models.calls.prompt_counts.list_differences()]
+        counts = models.calls.prompt_counts.list_differences() if models.calls else ()
+        return [*await bot.limitations(), *counts]
 
     health.become_ready(bot.list_health_problems, list_limitations, engine.maintenance.list_obstacles)
 

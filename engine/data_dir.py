@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from engine.errors import CorruptLedger, DataDirInUse, DiskError
 from engine.storage.disk import Disk, disk_error, full_error, read_only_error
 from engine.storage.disk_reserve import DiskReserve, list_disk_problems
@@ -124,21 +122,28 @@ class DataDir:
         except OSError as error:
             raise disk_error(f"The data directory {self.path} cannot be created", self.path, error) from error
         self._restrict_permissions()
-        lock = FileLock(self.path / "lock", timeout=0, fallback_to_soft=False)  # a soft one would outlive a kill
         try:
-            lock.acquire()
-        except Timeout as error:
+            number = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        except OSError as error:
+            raise self._describe_lock_error(error) from error
+        try:
+            self._lock_file(number, fcntl.LOCK_EX)
+            self._record_owner()
+            self._resolve_journal()
+            yield
+        finally:
+            os.close(number)
+
+    def _lock_file(self, number: int, kind: int) -> None:
+        """Lock an open file at once; the system ends that when the process ends. Raises DataDirInUse and DiskError."""
+        try:
+            fcntl.flock(number, kind | fcntl.LOCK_NB)
+        except BlockingIOError as error:
             raise DataDirInUse(
                 f"The data directory {self.path} is in use by another process{self._describe_owner()}."
             ) from error
         except OSError as error:
             raise self._describe_lock_error(error) from error
-        try:
-            self._record_owner()
-            self._resolve_journal()
-            yield
-        finally:
-            lock.release()
 
     def _record_owner(self) -> None:
         """Write the number of this process, which only improves an error message."""
@@ -190,12 +195,7 @@ class DataDir:
         except OSError as error:
             raise disk_error(f"The data directory {self.path} cannot be used", self.path, error) from error
         try:
-            try:
-                fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise DataDirInUse(
-                    f"The data directory {self.path} is in use by another process{self._describe_owner()}."
-                ) from error
+            self._lock_file(number, fcntl.LOCK_SH)
             yield
         finally:
             os.close(number)

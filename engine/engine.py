@@ -15,7 +15,7 @@ from engine.errors import DiskReadOnly
 from engine.ingest.rereading import extraction_choice
 from engine.ingest.worker import IngestWorker
 from engine.llm.base import EventRequest
-from engine.llm.default_models import resolve_models
+from engine.llm.builtin_models import resolve_models
 from engine.maintenance import StoreMaintenance
 from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser

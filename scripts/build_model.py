@@ -16,15 +16,18 @@ from bot.i18n import TRANSLATIONS
 from engine.llm.e5 import embedder as e5
 from engine.llm.e5.weights import find_weights
 from engine.llm.minilm.graphs import (
+    CHECK_ROWS,
     CHECK_VECTORS,
     EXACT_GRAPH,
     FAST_GRAPH,
     compute_check_vectors,
+    draw_check_rows,
     is_precise,
     open_session,
     share_array,
 )
 from engine.llm.minilm.graphs import WORD_TABLE as WORDS
+from engine.llm.minilm.local_embedder import pad_rows
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
 from scripts.minilm.e5_graphs import (
     BlockGraphBuilder,
@@ -57,6 +60,7 @@ def write_minilm(weights: WeightsFile, folder: Path) -> None:
     graphs = {EXACT_GRAPH: build_onnx_model(GraphBuilder(weights)), FAST_GRAPH: build_fast_model(weights)}
     words = share_array(weights.read(WORDS))
     exact, fast = (open_session(graph, folder, {WORDS: words}, THREADS) for graph in graphs.values())
+    np.save(CHECK_ROWS, pad_rows(draw_check_rows())[0])
     vectors = compute_check_vectors(exact)
     if not is_precise(vectors, fast):
         raise SystemExit("This processor does not compute the graph with integers precisely; nothing was written.")

@@ -192,7 +192,7 @@ def load_tables() -> None:
     from engine.llm.formats.thinking import strip_thinking  # noqa: PLC0415
     from engine.text.tokenizer import O200kTokenizer  # noqa: PLC0415
 
-    O200kTokenizer().count("one")
+    O200kTokenizer().encode("one")
     strip_thinking("<think>two</think> three")
     read_weights()
 

@@ -132,17 +132,17 @@ context: errors i18n platform store permissions settings monitoring texts
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring audit
 capabilities: {BASE} store permissions context settings ingest answers monitoring audit
-rpc: {BASE} store permissions context settings monitoring capabilities bootstrap
+rpc: {BASE} store permissions context settings model_setup monitoring capabilities bootstrap
 commands: {BASE} store permissions context settings ingest answers graph_image capabilities audit
 dispatch: {BASE} store permissions context ingest answers commands monitoring capabilities
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring capabilities
 plugins: capabilities rpc bot platform settings
-model_setup: errors settings
+model_setup: context errors settings text
 setup: errors model_setup platform plugins settings
 bootstrap: capabilities context errors ingest model_setup permissions platform settings store text
 server: rpc capabilities bootstrap bot context dispatch errors model_setup monitoring plugins settings setup store
 leaks: answers {BASE} store permissions context settings ingest commands dispatch monitoring capabilities bootstrap \
-bot plugins rpc
+bot model_setup plugins rpc
 cli: capabilities rpc errors i18n leaks model_setup monitoring plugins server settings setup text texts
 __main__: cli
 """
@@ -223,7 +223,7 @@ clock:
 data_dir:
 ingest: estimate
 knowledge: duplicates.report
-llm: checked_embedder client.protocol client.subprocess config default_models e5.spoken embedder \
+llm: builtin_models checked_embedder client.protocol client.subprocess config e5.spoken embedder \
  offline.contradictions.coverage offline.contradictions.finding \
  offline.points.open_questions offline.points.register offline.points.watched offline.points.weights \
  offline.quoting.notices \
@@ -237,7 +237,7 @@ parsers: base chat_export converted.service dates registry sandbox.origins sandb
 scheduling: feature_breaker indexing_budget processes supervisor
 storage: disk files journal ledger ledger.records sqlite.database
 text: cleanup conversations.disentanglement conversations.small_talk names languages.detection languages.unspaced \
-overviews stream_rewriter time_spans word_lists
+overviews patterns stream_rewriter time_spans word_lists
 usage:
 """
 SHARED_MODULES = {

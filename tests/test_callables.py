@@ -12,6 +12,7 @@ UPWARD = {
     "AnswerCorrector.sleep": "tests pass time",
     "AnswerFrame.can_show": "the audience of an answer may change before each write",
     "AnswerFrame.citation_urls": "the cited sources grow while the answer is streamed",
+    "BotParts.open_ingest": "a question needs nothing of what changes documents",
     "CallObservers.call": "calls are measured by the program",
     "CallObservers.outcome": "outcomes are counted by the program",
     "CircuitBreaker.is_fault": "what is a fault depends on the kind of call",

@@ -33,6 +33,7 @@ import pytest
 import adapters
 import bot
 import engine
+from engine.text.patterns import LatePattern
 from tests.support.source_trees import ROOT, list_imports, list_modules, list_nodes, relative_name
 
 _parser: Any = importlib.import_module("re._parser")
@@ -155,7 +156,9 @@ def growth(
 
 
 def compiled(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
-    if isinstance(value, re.Pattern):
+    if isinstance(value, LatePattern):
+        yield value.compile()
+    elif isinstance(value, re.Pattern):
         yield value
     elif depth < 4 and isinstance(value, dict):
         for each in itertools.chain(value.keys(), value.values()):

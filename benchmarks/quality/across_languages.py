@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.plumbing import temporary_folder
 from engine import Document, Engine, OfflineModel, Passage, Question, Scope
-from engine.llm.default_models import choose_builtin
+from engine.llm.builtin_models import choose_builtin
 from engine.models import Excerpt, Extraction
 from engine.usage import UsageMeter
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.errors import NotConnected
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
     from bot.capabilities.access.control import AccessControl
     from bot.context import EngineContext
@@ -30,14 +31,19 @@ class BotManagement(Protocol):
         """The state of the bot."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BotParts:
     """What changes documents and checks callers, over the bot's database. `management`: of a bot that runs."""
 
     store: BotStore
-    ingest: IngestService
+    open_ingest: Callable[[], IngestService]
     access: AccessControl
     management: BotManagement | None = None
+
+    @cached_property
+    def ingest(self) -> IngestService:
+        """What changes documents; a question needs none of its modules."""
+        return self.open_ingest()
 
     def require_management(self, platform: str) -> BotManagement:
         """What a running bot does for managers. Raises NotConnected if none runs."""

@@ -13,7 +13,7 @@ import typer
 
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
-from engine.memory import raise_gc_threshold
+from engine.memory import pause_garbage_collection, raise_gc_threshold
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -179,8 +179,9 @@ def perform_request(
     """Perform a request and show its results; `exit_code` derives the exit code from them, once they are shown."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
-        from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
+        with pause_garbage_collection():
+            from bot.capabilities.requests import AtSpace  # noqa: PLC0415  - keeps --help fast
+            from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         screen = Screen(common.clock, hint=lambda: model_hint(settings))

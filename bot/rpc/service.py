@@ -14,6 +14,7 @@ from bot.rpc import socket
 from bot.rpc.lifecycle import failing_when_lost
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse
+from engine.memory import pause_garbage_collection
 from engine.scheduling.supervisor import cancel_tasks
 
 if TYPE_CHECKING:
@@ -191,7 +192,12 @@ async def _read_sources(parts: PartsSource) -> None:
 
 async def _load(module: str) -> Any:
     """A module that takes long to import, which a client of another process does not need."""
-    return await asyncio.to_thread(importlib.import_module, module)
+    return await asyncio.to_thread(_import, module)
+
+
+def _import(module: str) -> Any:
+    with pause_garbage_collection():
+        return importlib.import_module(module)
 
 
 class HolderWait:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from pathlib import Path
 
-    from bot.bootstrap import EngineModels
     from bot.context import EngineContext
+    from bot.model_setup.opened import EngineModels
     from bot.monitoring.health import ServerHealth
     from bot.settings import Settings
     from engine import Clock

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.model_setup.openers import split_languages
 from engine.errors import EngineError
-from engine.llm.default_models import choose_builtin
+from engine.llm.builtin_models import choose_builtin
 from engine.llm.e5.spoken import needs_multilingual
 
 if TYPE_CHECKING:

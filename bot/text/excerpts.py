@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.text.patterns import compile_late
 from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -12,13 +13,13 @@ if TYPE_CHECKING:
 
 EXCERPT_LENGTH = 160  # characters
 MIN_WORD_LENGTH = 3  # letters of a content word; one less if it has a digit
-_SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
-_WORD = re.compile(r"\w{3,}")
-_ANY_WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces between words
+_SENTENCE = compile_late(r"(?<=[.!?:;])\s+|\n+")
+_WORD = compile_late(r"\w{3,}")
+_ANY_WORD = compile_late(r"\w+")
+_UNSPACED = compile_late(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces between words
 _DATE = r"\d{4}-\d\d-\d\d"
-_SPEAKER_PREFIX = re.compile(rf"^\[{_DATE} \d\d:\d\d\] [^:\n]+: ")  # of a message
-_CONVERSATION_TIMES = re.compile(
+_SPEAKER_PREFIX = compile_late(rf"^\[{_DATE} \d\d:\d\d\] [^:\n]+: ")  # of a message
+_CONVERSATION_TIMES = compile_late(
     rf"(?:: Messages of {_DATE}[-–: \d]*|(?<=: Thread by )(.{{1,200}}), {_DATE})$"
 )  # of a conversation
 

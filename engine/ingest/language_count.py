@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.errors import ModelNotInstalled
-from engine.llm.default_models import choose_builtin
+from engine.llm.builtin_models import choose_builtin
 from engine.llm.e5.spoken import SpokenLanguages, choose_languages, load_spoken, save_spoken
 from engine.text.languages.detection import count_languages
 

@@ -8,6 +8,8 @@ from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from engine.text.patterns import compile_late
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -42,7 +44,7 @@ _MONTHS = {
     for name in names.split()
 }
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DATE = re.compile(
+_DATE = compile_late(
     r"(?<!\d)(?<!\d[-.])(?P<iso_year>\d{4})(?P<sep>[-_./]?)(?P<iso_month>[01]\d)(?P=sep)(?P<iso_day>[0-3]\d)(?![\d-])"
     r"|(?<![\d.])(?P<dotted_day>\d{1,2})\.(?P<dotted_month>\d{1,2})\.(?P<dotted_year>\d{4})(?!\d)"
     rf"|(?<!\d)(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[ _-](?:(?:of|de)[ _-])?(?P<month>{_MONTH})\b\.?,?[ _-]"
@@ -52,7 +54,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _LONG_MONTH = "|".join(sorted((name for name in _MONTHS if len(name) > 3 or name in {"may", "mai"}), key=len)[::-1])
-_DAY = re.compile(
+_DAY = compile_late(
     rf"(?<![\d.:])(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[ _-](?:(?:of|de)[ _-])?(?P<month>{_LONG_MONTH})\b"
     rf"(?!\.?,?[ _-](?:de[ _-])?\d)"
     rf"|(?<!\d )(?<!\d-)\b(?P<us_month>{_LONG_MONTH})[ _-](?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?\b"
@@ -61,24 +63,24 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 # What is named after the day on which people met; another text may name a day that is still to come.
-_MEETING = re.compile(
+_MEETING = compile_late(
     r"\b(?:minutes|(?:meeting|call|board|council|team|staff|planning|session|project)s?(?: notes)?|notes (?:of|from)"
     r"|jour fixe|stand-?up|retro(?:spective)?|weekly|\w*protokoll|niederschrift|\w*sitzung|besprechung|treffen"
     r"|acta|reunión|junta|compte[- ]rendu|procès[- ]verbal|réunion|ata|reunião)\b|議事録|会議|打ち合わせ|定例",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = compile_late(
     r"\b(?:date|dated|updated|modified|changed|revised|published|posted|issued|written|created|as of|as at"
     r"|edition of|version of|minutes of|meeting of|datum|stand|vom|fecha|actualizado|fait le)\b[^\w\n]{0,8}"
     r"(?:(?:on|the|am|el|le|mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\b[, ]{0,3}){0,2}\Z",
     re.IGNORECASE,
 )
-_TERM = re.compile(
+_TERM = compile_late(
     r"\b(?:until|till|before|by|from|since|after|due|deadline|expires?|valid|between|to|on|bis|ab|seit|hasta|desde)\b"
     r"\W{0,3}\Z",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = compile_late(r"[^\W\d_]{2,}")
 
 # Default times that programs write if they know none: ReportLab, the template of python-docx.
 _DEFAULT_TIMES = frozenset({datetime(2000, 1, 1, tzinfo=UTC), datetime(2013, 12, 23, 23, 15, tzinfo=UTC)})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from engine.errors import CorruptProjection, DiskError, EmbedderMismatch
+from engine.llm.builtin_models import BUILTINS, open_builtin
 from engine.llm.checked_embedder import PROBE_TEXT, embedder_identity, wrap_embedder
-from engine.llm.default_models import BUILTINS, open_builtin
 from engine.runtime import FormerVectors
 from engine.storage.vectors.generations import VectorGenerations
 from engine.usage import UsageMeter

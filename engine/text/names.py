@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from engine.text.patterns import compile_late
 from engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -23,36 +24,36 @@ MAX_NAME_CHARACTERS = 256
 MAX_NAME_BYTES = 512
 
 # Names that need no cleaning. Most are like this, and cleaning is on the hot path of every write.
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _.-][A-Za-z0-9]+)*")
-_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_PLAIN = compile_late(r"[A-Za-z][A-Za-z0-9]*(?:[ _.-][A-Za-z0-9]+)*")
+_UNSTORABLE = compile_late("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Only entities with a semicolon: the address "?a=1&copy=2" contains no copyright sign.
-_ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);")
-_TAGS = re.compile(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
+_ENTITY = compile_late(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);")
+_TAGS = compile_late(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
 _HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _NEAR_HAN = r"a-zA-Z0-9()\[\]@#$%!&*\-=+_"
-_HAN_GAP = re.compile(rf"(?<=[{_HAN}])\s+(?=[{_HAN}{_NEAR_HAN}])|(?<=[{_NEAR_HAN}])\s+(?=[{_HAN}])")
-_QUOTES_AT_HAN = re.compile(rf"(?<!['\"])['\"]+(?=[{_HAN}])|(?<=[{_HAN}])['\"]+")
-_APOSTROPHE = re.compile(r"(?<=[^\W\d_])’(?=[^\W\d_])")
+_HAN_GAP = compile_late(rf"(?<=[{_HAN}])\s+(?=[{_HAN}{_NEAR_HAN}])|(?<=[{_NEAR_HAN}])\s+(?=[{_HAN}])")
+_QUOTES_AT_HAN = compile_late(rf"(?<!['\"])['\"]+(?=[{_HAN}])|(?<=[{_HAN}])['\"]+")
+_APOSTROPHE = compile_late(r"(?<=[^\W\d_])’(?=[^\W\d_])")
 _CURLY = str.maketrans({"“": "", "”": "", "‘": "", "’": "", "\u00a0": " "})
 _PAIRS = frozenset({'""', "''", "“”", "‘’", "《》"})
 _QUOTES = "\"'“”‘’《》"
 # Unicode's "default ignorable" characters: they are invisible, so they do not distinguish names.
-_INVISIBLE = re.compile(
+_INVISIBLE = compile_late(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
-_COMMA = re.compile("[,，]")
+_COMMA = compile_late("[,，]")
 _BAD_IN_TYPE = frozenset("'()<>|/\\")
 _RESERVED_TYPES = frozenset({"__proto__", "constructor", "prototype"})
 _FULL_WIDTH = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "－＋／＊（）")]
 _NARROW = {code: code - 0xFEE0 for code in _FULL_WIDTH} | {ord("—"): "-", 0x3000: " "}
 MAX_WORDS = 12  # of a name or title
 MAX_QUESTION_WORDS = 120  # of a question; names after them are not looked for
-_WORD = re.compile(r"\S+")
+_WORD = compile_late(r"\S+")
 _MARKS = ".,;:!?()[]{}\"“”„‘’'«»*_`"
-_POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_FILE_NAME_BLANKS = re.compile(r"[-_]+")
+_POSSESSIVE = compile_late(r"['’]s$|(?<=s)['’]$")
+_EXTENSION = compile_late(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_FILE_NAME_BLANKS = compile_late(r"[-_]+")
 
 
 def remove_unstorable(text: str) -> str:

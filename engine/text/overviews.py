@@ -18,6 +18,7 @@ from engine.models import Overview
 from engine.text import overview_words as cues
 from engine.text.languages.distances import NUMERALS, translate_ago
 from engine.text.languages.unspaced import has_unspaced
+from engine.text.patterns import compile_late
 from engine.text.time_spans import TimeSpan, parse_time_span
 from engine.text.word_lists import STOP_WORDS, word_set
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from engine.models import OverviewKind, Question
 
 
-_WORD = re.compile(r"[^\W_]+(?:[-'’:][^\W_]+)*")
+_WORD = compile_late(r"[^\W_]+(?:[-'’:][^\W_]+)*")
 MAX_REQUEST_CHARACTERS = 200  # a longer question has a subject
 # A question with any other word has a subject.
 _KNOWN = STOP_WORDS.union(
@@ -44,7 +45,7 @@ _KNOWN = STOP_WORDS.union(
     cues.EVERYWHERE,
 )
 
-_CHANNEL_NAME = re.compile(r"#([^\W_][\w-]{0,79})")
+_CHANNEL_NAME = compile_late(r"#([^\W_][\w-]{0,79})")
 _POINTS_BACK_STRICT = cues.POINTS_BACK - {"es", "das"}
 # The longer of two words that begin alike stands first.
 _MONTHS = (
@@ -116,12 +117,12 @@ _WORDS = {
     "みんな": "we",
     "私たち": "we",
 }
-_TRANSLATED = re.compile("|".join(f"(?P<w{at}>{word})" for at, word in enumerate(_WORDS)))
+_TRANSLATED = compile_late("|".join(f"(?P<w{at}>{word})" for at, word in enumerate(_WORDS)))
 # It begins with the first of the words: a search from each of them would take the square of their number.
-_SINCE = re.compile(
+_SINCE = compile_late(
     r"(?:(?<![a-z-])(?<![a-z-] )(?P<before>[a-z-]+)|(?<![a-z-]))(?P<time>(?: [a-z-]+)+ )(?:から|以降|以来)"
 )
-_GRAMMAR = re.compile(
+_GRAMMAR = compile_late(
     r"(?:教えてください|教えて|ください|くれますか|お願いします|して|した|しました|しましたか|いますか|いる|ある|ありますか|"
     r"ことは?|もの|まだ|どんな|どの|どれ|って|った|い?ました|い?ます|です|ました|のこと|について|誰か|"
     r"[はがをにのでともかねよへやんだなっいうえるた])++"
@@ -148,7 +149,7 @@ _OTHER_ENDS = (
     r"|hace|há|faz|il y a)\b|[?.!]|$)"
 )
 _CLAUSES = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    compile_late(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bwhat (?:did|has|have) {_NAME} (?:just |recently )?{_ASKED}",
         rf"\b(?:what|everything|anything|all)(?: that| which)? {_NAME} {_DONE}",
@@ -164,10 +165,10 @@ _CLAUSES = tuple(
         r"(?P<name>[^\s、。？?は]{1,20}?)(?:さん|くん|ちゃん)?[はが](?:何|なん)(?:と|を|て)(?:言|書|話)\w*",
     )
 )
-_REQUEST_WORD = re.compile(r"\w+")
-_AND = re.compile(r",| (?:and|und|et|&) ", re.IGNORECASE)
-_IN_CHANNEL = re.compile(r"\bin (?:the (?:channel )?)?#([^\W_][\w-]{0,79})", re.IGNORECASE)
-_LATELY = re.compile(
+_REQUEST_WORD = compile_late(r"\w+")
+_AND = compile_late(r",| (?:and|und|et|&) ", re.IGNORECASE)
+_IN_CHANNEL = compile_late(r"\bin (?:the (?:channel )?)?#([^\W_][\w-]{0,79})", re.IGNORECASE)
+_LATELY = compile_late(
     r"\b(?:since \S{1,20}(?: \S{1,20})?|(?:in |over )?(?:the )?(?:last|past|this) (?:\d{1,4} )?\S{1,20}|yesterday|"
     r"today|\S{1,8} \S{1,8} ago)[\s?.!]{0,5}$",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from engine.errors import EngineError
+from engine.text.few_tokens import FewTokens, is_common
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,8 @@ _VOCABULARY_FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 # Characters encoded at once. tiktoken overflows its stack, and crashes the process, on some 100,000 blanks in a row.
 _BLOCK = 100_000
+# Characters that a process counts without tiktoken: that takes as long as to load it, and a text four times as long.
+_FIRST = 1_000_000
 _SHORT = 1_000  # characters of a text whose count is kept: rows of the graph occur in question after question
 
 _loading = threading.Lock()
@@ -50,7 +53,10 @@ class O200kTokenizer:
 
     def count(self, text: str) -> int:
         """The number of tokens of a text."""
-        return _count_short(text) if len(text) <= _SHORT else len(self.encode(text))
+        if len(text) <= _SHORT:
+            return _count_short(text)
+        counted = _first_texts.count(text)
+        return len(self.encode(text)) if counted is None else counted
 
 
 def count_fitting(items: Iterable[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> list[int]:
@@ -68,18 +74,50 @@ def count_fitting(items: Iterable[str], budget: int, tokenizer: Tokenizer, joine
 
 def load_encoding(folder: Path | None) -> tiktoken.Encoding:
     """Load the encoding from a folder, never from the network. Raises EngineError if its file is missing."""
+    file = _find_vocabulary(folder)
+    with _loading:
+        return _read_encoding(file.parent)
+
+
+def _find_vocabulary(folder: Path | None) -> Path:
     if folder is None or not (folder / _VOCABULARY_FILE).is_file():
         raise EngineError(
             f"The vocabulary {ENCODING} was not found{f' in {folder}' if folder else ''}.",
             hint="It is part of litellm: reinstall the dependencies from requirements.lock.",
         )
-    with _loading:
-        return _read_encoding(folder)
+    return folder / _VOCABULARY_FILE
+
+
+class _FirstTexts:
+    """Counts the first texts of a process without tiktoken."""
+
+    def __init__(self) -> None:
+        self._left = _FIRST
+        self._counter: FewTokens | None = None
+
+    def count(self, text: str) -> int | None:
+        """The tokens of a text; None if tiktoken is loaded, or is to count it."""
+        if self._left < len(text) or _encoding.cache_info().currsize:
+            self._left, self._counter = 0, None
+            return None
+        if not is_common(text):
+            return None
+        self._left -= len(text)
+        counter = self._counter = self._counter or _open_counter()
+        return counter.count(text)
+
+
+_first_texts = _FirstTexts()
+
+
+def _open_counter() -> FewTokens:
+    return FewTokens(_find_vocabulary(find_vocabulary_dir()).read_bytes())
 
 
 @functools.lru_cache(maxsize=16_384)
 def _count_short(text: str) -> int:
-    return len(_encoding().encode_ordinary(text))
+    counted = _first_texts.count(text)
+    return len(_encoding().encode_ordinary(text)) if counted is None else counted
 
 
 @functools.cache

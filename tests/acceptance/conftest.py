@@ -11,8 +11,8 @@ from zlib import crc32
 import pytest
 import pytest_asyncio
 
-from bot.bootstrap import EngineModels
 from bot.ingest.sync import deletions
+from bot.model_setup.opened import EngineModels
 from engine import Engine
 from tests.conftest import is_drawn
 from tests.support.engine_fixture import open_memory_engine

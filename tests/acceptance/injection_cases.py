@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from engine.llm.client.client import ModelClient
 from tests.support.obedient_model import MODEL, ObedientProvider, build_obedient_model
 from tests.support.town.live_bot import LiveBot, open_live_bot

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot, open_live_bot, password

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from tests.demos.slack_day import load_manifest
 from tests.support.discord_server.actions import emit_message_update
 from tests.support.slack_server import FakeSlack, Timing

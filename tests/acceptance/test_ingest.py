@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.bootstrap import EngineModels
 from bot.commands.learn import ALREADY_INDEXED, MESSAGE_INDEXED
+from bot.model_setup.opened import EngineModels
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import FakeSlack
 from tests.support.town.discord import DiscordTown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from bot.platform.models import Location
 from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot import texts
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from bot.texts import review as review_texts
 from tests.demos.slack_day import load_manifest
 from tests.support.discord_server import Permission

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from tests.support.town.live_bot import open_live_bot
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import find_secrets

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot import texts
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from tests.support.patience import PATIENCE
 from tests.support.slack_server.methods.call import RecordedCall
 from tests.support.town.cluster import open_cluster

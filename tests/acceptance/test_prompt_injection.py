@@ -12,7 +12,7 @@ import pytest_asyncio
 from PIL import Image
 
 from adapters.mattermost.export import open_export
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from bot.permissions.import_destination import ImportDestination
 from bot.platform.export_readers import ExportOptions
 from bot.store import ChannelSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import FakeSlack, Timing
 from tests.support.town.live_bot import LiveBot, open_live_bot

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from bot.bootstrap import EngineModels
 from bot.errors import PermissionDenied
+from bot.model_setup.opened import EngineModels
 from bot.platform.models import Location
 from engine.models import Scope
 from tests.support.slack_server import Person

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
-from bot.bootstrap import EngineModels
+from bot.model_setup.opened import EngineModels
 from bot.platform.models import Location
 from tests.acceptance.conftest import TOWNS
 from tests.support.discord_server import Permission

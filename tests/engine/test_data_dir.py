@@ -7,10 +7,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse, DiskError
+from tests.support.file_lock import hold_lock
 
 
 def test_a_locked_folder_cannot_be_locked_again_until_it_is_released(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_the_stores_and_the_graphs_of_different_libraries_have_their_own_paths(t
 def test_a_lock_of_another_program_is_told_from_one_of_a_process_that_left_its_number(tmp_path: Path) -> None:
     (tmp_path / "owner").write_text("999999999")
     with (
-        FileLock(tmp_path / "lock"),
+        hold_lock(tmp_path / "lock"),
         pytest.raises(DataDirInUse, match="it is not one that wrote its number there"),
         DataDir(tmp_path).acquire_lock(),
     ):

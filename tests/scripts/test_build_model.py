@@ -16,7 +16,9 @@ from engine.llm.minilm.graphs import (
     FAST_GRAPH,
     WORD_TABLE,
     compute_check_vectors,
+    draw_check_rows,
     is_precise,
+    load_check_rows,
     load_check_vectors,
     mean_cosine,
     open_session,
@@ -107,6 +109,10 @@ def test_integers_that_the_processor_computes_wrongly_are_noticed() -> None:
     exact = compute_check_vectors(Session(0.0))
     assert is_precise(exact, Session(0.01))
     assert not is_precise(exact, Session(0.5))
+
+
+def test_the_check_rows_are_those_that_are_drawn() -> None:
+    assert load_check_rows() == draw_check_rows()
 
 
 @pytest.mark.long

@@ -59,7 +59,7 @@ class BotFixture:
     @property
     def deps(self) -> Deps:
         access = AccessControl(self.store, self.clock, self.context.audience)
-        parts = BotParts(self.store, self.ingest_service, access)
+        parts = BotParts(self.store, lambda: self.ingest_service, access)
         return Deps(self.context.engine_context, RunningParts(parts), self.metrics)
 
     @property

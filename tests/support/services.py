@@ -21,4 +21,4 @@ def build_deps(context: EngineContext, store: BotStore, access: AccessControl) -
     settings = plain_settings(data_dir=context.engine.data_dir.path)
     audience = AudienceResolver({}, store, 0.0, context.clock)
     ingest = IngestService(BotContext(context, store, audience, {}, settings, context.clock))
-    return Deps(context, RunningParts(BotParts(store, ingest, access)))
+    return Deps(context, RunningParts(BotParts(store, lambda: ingest, access)))

@@ -16,7 +16,7 @@ from adapters.web.routes.documents import build_download, list_upload_events
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from adapters.web.uploads import add_upload
 from bot.capabilities.documents.requests import DocumentResult, GetDocument
-from bot.capabilities.erasure.erasing import say_receipt
+from bot.capabilities.erasure.words import say_receipt
 from bot.capabilities.maintenance.requests import MyData
 from bot.capabilities.readers.requests import FindReaders, ReadersFound
 from bot.capabilities.requests import ExportMyData, Forget, ForgetMe, GetMyData, ListDocuments, ListedStatus, RememberMe

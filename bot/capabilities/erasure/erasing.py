@@ -86,11 +86,3 @@ def build_rehearsal(measured: MeasuredErasure) -> ErasureRehearsal:
         asked = "; ".join(f"“{question}”" for question in measured.questions)
         text += " " + gettext("Answers to these questions would go: {questions}").format(questions=asked)
     return ErasureRehearsal(text, measured.counts, measured.questions)
-
-
-def say_receipt(receipt: Mapping[str, Any]) -> str:
-    """A receipt in one sentence; "" without one."""
-    if not receipt:
-        return ""
-    what = describe_counts(receipt["counts"]) or gettext("nothing")
-    return gettext("Receipt {id}: {what}.").format(id=receipt["id"], what=what)

@@ -17,7 +17,7 @@ from bot import texts
 from bot.capabilities import results
 from bot.capabilities.access.hints import UNDATED_NOTICE, list_as_of_notices
 from bot.capabilities.decisions.requests import DecisionList
-from bot.capabilities.erasure.erasing import say_receipt
+from bot.capabilities.erasure.words import say_receipt
 from bot.capabilities.history.requests import HistoryResult
 from bot.capabilities.ingest.progress_text import NARROW, RemainingTime, describe_progress, describe_time
 from bot.capabilities.maintenance.requests import AuditList

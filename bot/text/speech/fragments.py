@@ -11,11 +11,11 @@ search without one: "rules for the yard", "documents shared yesterday". A fragme
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from bot.text.speech import phrases
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ MAX_WORDS = 14
 MAX_VALUE_WORDS = 7
 MAX_SIDE_WORDS = 3  # of what replaces and of what is replaced
 
-_CHANGES = re.compile(
+_CHANGES = compile_late(
     r"(?:re)?(?:moved|sent|done|ordered|cancell?ed|postponed|delayed|delivered|signed|paid|booked|fixed|repaired|sold"
     r"|closed|shipped|received|approved|rejected|confirmed|finished|merged|deployed|released|installed|replaced|removed"
     r"|deleted|renamed|solved|resolved|scheduled|bought|renewed|returned|handed|passed|cleaned|submitted"
@@ -61,13 +61,13 @@ _FOLLOWING = phrases.PREPOSITIONS | phrases.parse_words(
 )
 # Closes a German clause: "von beiden Seiten unterschrieben".
 _GERMAN_BEFORE = phrases.parse_words("von vom heute gestern soeben gerade schon bereits endlich nun wieder leider")
-_GERMAN_CHANGE = re.compile(r"\w+(?:en|t|ig)")
-_PRESENT = re.compile(
+_GERMAN_CHANGE = compile_late(r"\w+(?:en|t|ig)")
+_PRESENT = compile_late(
     r"(?:this morning|this afternoon|today|just now|tonight|heute(?: früh| morgen| mittag| abend)?|soeben|gerade eben"
     r"|ce matin|cet après-midi|aujourdhui|à linstant|esta (?:mañana|tarde)|hoy|hace un momento"
     r"|hoje(?: cedo| de manhã| à tarde)?|esta manhã|agora há pouco)"
 )
-_NOW = re.compile(
+_NOW = compile_late(
     r"(?:from )?now(?: on)?|for now|for the moment|as of (?:now|today)|currently|jetzt|ab (?:jetzt|sofort"
     r"|heute)|vorerst"
     r"|derzeit|ab morgen|maintenant|désormais|pour (?:linstant|le moment)|dès (?:maintenant|demain)|ahora"
@@ -75,18 +75,18 @@ _NOW = re.compile(
     r"|de momento|por ahora|agora|por enquanto|por ora|a partir de (?:agora|hoje|ahora|hoy)"
 )
 _OF = phrases.parse_words("of for von für de du des del da do dos das and und et y e o ou oder or")
-_INSTEAD = re.compile(
+_INSTEAD = compile_late(
     r"(?:its |cest |son |es |são |é |wir sind |are )?(?:not|nicht|kein|keine|pas|no|não|no son|não são|no es|não é) "
     r"(?:\S{1,40} ){1,5}(?:but|sondern|mais|sino|mas) \S{1,40}(?: \S{1,40}){0,5}"
 )
 # What stands between a value and the one that it replaces.
-_REPLACING = re.compile(
+_REPLACING = compile_late(
     r"(?P<one>\S{1,40}(?: \S{1,40}){0,2}) (?:instead of|rather than|statt|anstatt|anstelle von|au lieu de|à la place de"
     r"|et non(?: pas)?"
     r"|en vez de|en lugar de|y no|em vez de|no lugar de|e não|und nicht|and not) (?P<other>\S{1,40}(?: \S{1,40}){0,2})"
 )
 # So many are missing; with a number, as "parts missing" is what people search for.
-_MISSING = re.compile(
+_MISSING = compile_late(
     r"(?:\S{1,40} ){0,2}(?:\d+|two|three|four|five|six|zwei|drei|vier|fünf|sechs|deux|trois|quatre|cinq) "
     r"(?:\S{1,40} ){1,3}"
     r"(?:missing|fehlen|manquent|manquants?|manquantes?)"
@@ -103,7 +103,7 @@ _SAME = phrases.parse_phrases(
 _IN_PLACE = phrases.parse_words("quel quelle quels quelles quoi combien")
 _NOT_KNOWING = phrases.parse_words("sais sait savons ne pas importe nimporte")
 # What says, after a word of praise, that nothing more is needed.
-SUFFICES = re.compile(
+SUFFICES = compile_late(
     r"(?:thats|that was|that is|thats really) (?:all|exactly what|just what|what)(?: i| we)?\b(?! (?:about|is|was)\b)"
     r"|(?:mehr|sonst) (?:brauch|muss|wollt)\w*|(?:das )?reicht(?: mir)?\b|das wars\b"
     r"|c(?:est|était) tout(?: ce (?:qu|que|dont))?|ça me suffit|(?:con eso|eso|isso|com isso) (?:me )?(?:basta"

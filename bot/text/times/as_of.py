@@ -15,6 +15,7 @@ from bot.i18n import N_, gettext
 from bot.text.format import format_date_long
 from bot.text.times.periods import MOMENT, parse_period
 from engine.errors import InvalidQuestion
+from engine.text.patterns import compile_late
 from engine.text.time_spans import find_ago, parse_leading_period
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ NO_DAY = N_("I don't know the day “{words}”.")
 HINT = N_("Write the day as in “as of 2026-05-03”.")
 
 _ENGLISH = r"as (?:of|at)"
-_MARKER = re.compile(
+_MARKER = compile_late(
     rf"(?<![\w’'-])(?:(?P<en>{_ENGLISH}(?= ))"
     r"|(?P<de>(?-i:(?<!am )(?<!de[nmr] )(?<!De[nmr] )(?<!elle )(?<!uer )"
     r"(?:[Mm]it |[Zz]um |[Nn]ach )?Stand(?=[ :]))|per(?= \d{1,2}\.))"
@@ -41,27 +42,27 @@ _JAPANESE_DAY = (
     r"(?P<words>(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})日|末)?|(?P<only>\d{4})年末?"
     r"|\d{4}[-/]\d{1,2}[-/]\d{1,2}|一昨日|おととい|昨日|今日|本日|明日|明後日|来週|来月|来年)"
 )
-_JAPANESE = re.compile(_JAPANESE_DAY + r"の?(?:時点|現在)(?:では|における|で|の|に)?、?")
+_JAPANESE = compile_late(_JAPANESE_DAY + r"の?(?:時点|現在)(?:では|における|で|の|に)?、?")
 _JAPANESE_DAYS = {"一昨日": 2, "おととい": 2, "昨日": 1, "今日": 0, "本日": 0}
-_FILLER = re.compile(
+_FILLER = compile_late(
     r"(?:the|end|beginning|of|on|vom|von|am|dem|den|des|der|ende|du|de|del|do|da|au|fin|fins|finales|final|fim|la|le|el"
     r"|o|a|em)$"
 )
-_TO_COME = re.compile(
+_TO_COME = compile_late(
     r"(?:tomorrow|morgen|übermorgen|demain|après-demain|mañana|amanhã"
     r"|(?:the )?next \w+|(?:nächste|kommende)[rnsm]? \w+|la semaine prochaine|l['’]an(?:née)? prochaine?"
     r"|(?:el |la |o |a )?próxim[oa] \w+|(?:la )?semana que (?:vem|viene))(?!\w)",
     re.IGNORECASE,
 )
-_ELIDED = re.compile(r"^d['’]")
-_WORD = re.compile(r"\S+")
-_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)")
-_NUMERIC = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})|(\d{4})/(\d{1,2})/(\d{1,2})")
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_SENTENCE_END = re.compile(r"[^\W\d].*[.!?;,]$|[!?;,]$")
-_BEFORE_YEAR = re.compile(r".*\d(?:st|nd|rd|th)?,")
-_BEFORE_MARK = re.compile(r" +(?=[?!.,;:])")
+_ELIDED = compile_late(r"^d['’]")
+_WORD = compile_late(r"\S+")
+_ORDINAL = compile_late(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)")
+_NUMERIC = compile_late(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})|(\d{4})/(\d{1,2})/(\d{1,2})")
+_DATE = compile_late(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
+_YEAR = compile_late(r"(?:19|20)\d\d")
+_SENTENCE_END = compile_late(r"[^\W\d].*[.!?;,]$|[!?;,]$")
+_BEFORE_YEAR = compile_late(r".*\d(?:st|nd|rd|th)?,")
+_BEFORE_MARK = compile_late(r" +(?=[?!.,;:])")
 
 
 @dataclass(frozen=True, slots=True, order=True)

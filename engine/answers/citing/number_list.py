@@ -28,6 +28,7 @@ from engine.answers.citing.words import (
     THING_WORDS,
 )
 from engine.answers.links.link_syntax import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -37,36 +38,36 @@ MAX_LIST_LENGTH = 200
 MAX_SPANS = 40
 HYPHENS = frozenset("-‐‑‒–—―−~〜～")
 
-_TOKEN = re.compile(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.{2,3}|…|\S)")
+_TOKEN = compile_late(r"(\d+)|([^\W\d_]{1,40}(?:['’][^\W\d_]{1,20})?[º°]?)|(\.{2,3}|…|\S)")
 _LIST_WORDS = ARTICLES | SEE_WORDS | AND_WORDS | RANGE_WORDS | NUMBER_WORDS | SEE_SUFFIXES
 _SEPARATORS = frozenset(",;、，；&+|/·•・")
 _AFTER_LABEL = frozenset(":：#.№_=-º°")
-_TITLED = re.compile(
+_TITLED = compile_late(
     r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:.#]{0,4})?(?P<number>\d{1,4})\s{0,4}"
     r"(?:[:,|]|(?<=\s)[–—-]\s|\((?=[^()]{3,100}\)\s{0,4}\Z))\s{0,4}(?=[^\W\d_][^\[\]]{2}|[§¶]\s?\d)"
 )
-_TIMED = re.compile(  # the number of a source, and when it was written
+_TIMED = compile_late(  # the number of a source, and when it was written
     r"\s{0,4}(?:(?P<label>[^\W\d_]{1,12})[\s:.#]{0,4})?(?P<number>\d{1,4})\s?[,;]\s{0,4}"
     r"(?:\d{1,2}:\d\d(?::\d\d)?|\d{4}-\d\d?-\d\d?(?:[ T,]{1,2}\d{1,2}:\d\d)?)\s{0,4}"
 )
-_NUMERO = re.compile(r"\bn\.\s?[oº°]s?\b\.?", re.IGNORECASE)  # as in Spanish and Portuguese
-_PARTIAL_NUMERO = re.compile(r"\bn\.\s?\Z", re.IGNORECASE)
+_NUMERO = compile_late(r"\bn\.\s?[oº°]s?\b\.?", re.IGNORECASE)  # as in Spanish and Portuguese
+_PARTIAL_NUMERO = compile_late(r"\bn\.\s?\Z", re.IGNORECASE)
 # The abbreviation of a page, as in German, Portuguese and Spanish; without a point it is a label of a source: "S3".
-_ABBREVIATED_PAGE = re.compile(r"(?<![^\W_])s\.\s{0,4}\d", re.IGNORECASE)
-_PAGE_BEHIND = re.compile(  # the number of a source
+_ABBREVIATED_PAGE = compile_late(r"(?<![^\W_])s\.\s{0,4}\d", re.IGNORECASE)
+_PAGE_BEHIND = compile_late(  # the number of a source
     rf"(?<=\d)\s{{0,4}}[,;:]\s{{0,4}}(?:s\.\s{{0,4}}|(?:{'|'.join(sorted(PAGE_WORDS))})(?:\.\s{{0,4}}|\s{{1,4}}))\d{{1,4}}"
     r"(?:\s?[-–]\s?\d{1,4}|\s?ff?\.?)?\s{0,4}(?=;|\Z)",
     re.IGNORECASE,
 )
-_COMMUNITY = re.compile(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
-_COMMUNITY_PART = re.compile(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
+_COMMUNITY = compile_late(r"\s{0,4}data\s{0,4}:", re.IGNORECASE)
+_COMMUNITY_PART = compile_late(r"([^\W\d_]{1,20})\s{0,4}\(([^()]{0,100})\)")
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
-_WORD = re.compile(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
+_WORD = compile_late(rf"([^\W_]{{1,40}})\.?\s?([(（]\d{{1,4}}[)）]|[{SUPERSCRIPTS}]+)")
 _OPENING, _CLOSING = re.escape(OPENING_BRACKETS), re.escape(CLOSING_BRACKETS)
-_BRACKET = re.compile(rf"[{_OPENING}]([^{_OPENING}{_CLOSING}\n]{{1,80}})[{_CLOSING}]")
-_NO_DIGIT = re.compile(r"\D")
-_LABEL = re.compile(r"\W{0,4}([^\W\d_]{1,20})")
+_BRACKET = compile_late(rf"[{_OPENING}]([^{_OPENING}{_CLOSING}\n]{{1,80}})[{_CLOSING}]")
+_NO_DIGIT = compile_late(r"\D")
+_LABEL = compile_late(r"\W{0,4}([^\W\d_]{1,20})")
 _SAME = str.maketrans({"（": "(", "）": ")", "：": ":", "*": "", "_": ""})
 MAX_ROW = 1000  # characters of a heading row
 WORD_LOOKAHEAD = 16  # characters after "document 2" that decide it
@@ -79,24 +80,24 @@ _STARTS = sorted({word[:length] for word in _NAMES for length in range(1, len(wo
 _NEXT = (
     r"(?:\s?,\s?(?:(?:and|und|y|e|et)\s)?|\s?&\s?|\s(?:and|und|y|e|et|or|oder|o|ou|to|bis|a|à)\s|\s?[-–、と和]\s?|、)"
 )
-NAMED = re.compile(
+NAMED = compile_late(
     rf"(?P<label>{'|'.join(map(re.escape, BY_LENGTH))})"
     rf"(?P<gap>{_COLON}|\s?(?:#|no\.\s?|nr\.\s?)?)(?P<list>\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}})",
     re.IGNORECASE,
 )  # fmt: skip
-NAME_START = re.compile(rf"(?:{'|'.join(map(re.escape, _STARTS))})\Z", re.IGNORECASE)
-PARTIAL_NAMED = re.compile(
+NAME_START = compile_late(rf"(?:{'|'.join(map(re.escape, _STARTS))})\Z", re.IGNORECASE)
+PARTIAL_NAMED = compile_late(
     rf"(?:{'|'.join(map(re.escape, BY_LENGTH))})(?:{_COLON}|{_EMPHASIS}\s?(?:#|n[or]?\.?\s?)?)"
     rf"(?:\d{{1,4}}(?:{_NEXT}\d{{1,4}}){{0,9}}.{{0,{WORD_LOOKAHEAD}}})?\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_OTHER_END = re.compile(
+_OTHER_END = compile_late(
     r"[A-Za-z0-9%°]|_\w|[.:/,'’-]\d|\s?(?:of|von|de|di|sur|aus|/)\s?\d|\s(?:of|des?|del|du|da|do|dos|das|der|di)\s[^\W\d]|\sd['’][^\W\d]|\s(?:fois|veces|vezes|[Mm]al|times)\b|\s?(?:km|m|mi|cm|mm|ft|h|min|s|kg|g|l)\b"
 )
-_LAST_LINE = re.compile(  # the start of one, but no point of a list and no line of a table of facts
+_LAST_LINE = compile_late(  # the start of one, but no point of a list and no line of a table of facts
     r"(?:\A|(?:[.!?…。！？][)*_\"'”»]{0,3}|\])[ \t]*\n|\n[ \t]*\n)[ \t>]*[*_]{0,3}\Z"
 )
-_PARAGRAPH_END = re.compile(r"[*_.。]{0,4}[ \t]*(?:\n[ \t]*(?:\n|\Z)|\Z)")
+_PARAGRAPH_END = compile_late(r"[*_.。]{0,4}[ \t]*(?:\n[ \t]*(?:\n|\Z)|\Z)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from engine.answers.citing.words import (
     UNIT_WORDS,
     WITHIN_WORDS,
 )
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -46,33 +47,33 @@ MAX_INTERVAL_WORDS = 6  # before an interval that may name it
 MAX_COUNT_WORDS = 3  # between a count and its number in parentheses: "five whole days (5)"
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_HAN_CHARACTER = re.compile(rf"[{_HAN}]")
-_SENTENCE_END = re.compile(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
-_CLAUSE_END = re.compile(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
-_AFTER_SUPERSCRIPT = re.compile(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|<sup\b|\Z")
-_CLAUSE_START = re.compile(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
-_LAST_WORD = re.compile(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
-_LAST_WORDS = re.compile(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
-_TIME = re.compile(r"(?<![\d:])\d{1,2}:\d\d\Z|(?<!\d)\d{1,2}[./]\d{1,2}[./]\d{4}\Z")
-_BEHIND_RAISED = re.compile(r"[^\W\d][.,;!?]?(?:\^\d{1,4}|\[\d{1,4}\]) ?\Z")  # "done.^1 ^2"
+_HAN_CHARACTER = compile_late(rf"[{_HAN}]")
+_SENTENCE_END = compile_late(r"[*_\"'”»)]{0,2}(?:[.!?](?=[\s\"'”»*_)|\[]|\Z)|[。！？]|\s{0,8}\n|\s{0,8}\Z)")
+_CLAUSE_END = compile_late(r"[*_\"'”»)]{0,2}[,;、，；:](?=\s|\Z|[^\d\s])")
+_AFTER_SUPERSCRIPT = compile_late(r"[\s.,;:!?)\]\"'”»*_|。、，；！？]|<sup\b|\Z")
+_CLAUSE_START = compile_late(r"[.!?;:,](?=\s)|[。、，；！？\n|(（]")
+_LAST_WORD = compile_late(r"([^\W_]{1,40}(?:[.'’-][^\W_]{1,40}){0,3})\.?[\s*_]{0,8}\Z")
+_LAST_WORDS = compile_late(r"(?:(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4})?(?<![\w’'-])([^\W_]{1,40})[ \t*_]{1,4}\Z")
+_TIME = compile_late(r"(?<![\d:])\d{1,2}:\d\d\Z|(?<!\d)\d{1,2}[./]\d{1,2}[./]\d{4}\Z")
+_BEHIND_RAISED = compile_late(r"[^\W\d][.,;!?]?(?:\^\d{1,4}|\[\d{1,4}\]) ?\Z")  # "done.^1 ^2"
 _BEFORE_SENTENCE = frozenset(".!?:\n|>。！？-•#")
-_VARIABLE = re.compile(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
-_CALCULATED = re.compile(r"\s?[-+*/<>=]")
-_CALCULATED_BEFORE = re.compile(r"[=+*<>(]\s?[a-z]\Z")
-_IDENTIFIER = re.compile(r"[A-Za-z]\Z")
-_NAMED_INDEX = re.compile(r"[A-Za-z]{1,2}\d{1,4}")
+_VARIABLE = compile_late(r"(?:\A|[\s(=+*<>,-])[a-z]\Z")
+_CALCULATED = compile_late(r"\s?[-+*/<>=]")
+_CALCULATED_BEFORE = compile_late(r"[=+*<>(]\s?[a-z]\Z")
+_IDENTIFIER = compile_late(r"[A-Za-z]\Z")
+_NAMED_INDEX = compile_late(r"[A-Za-z]{1,2}\d{1,4}")
 _ELEMENT_SIGNS = ("∈", "∉", "⊂", "⊆")  # before an interval or a set
-_FILE_ENDING = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|txt|md|csv|json|png|jpe?g|zip|html?)(?!\w)", re.IGNORECASE)
-_PAIR = re.compile(r"\s?(\d{1,4})\s?,\s?(\d{1,4})\s?")
-_WORD = re.compile(r"[^\W\d_]+|=")
-_ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\+\+)")
-_ASSIGNED_FROM = re.compile(r"[\]`]\s?[-+*/]?=\s?[A-Za-z_]\w{0,30}\Z")
-_REPORTED = re.compile(
+_FILE_ENDING = compile_late(r"\.(?:pdf|docx?|xlsx?|pptx?|txt|md|csv|json|png|jpe?g|zip|html?)(?!\w)", re.IGNORECASE)
+_PAIR = compile_late(r"\s?(\d{1,4})\s?,\s?(\d{1,4})\s?")
+_WORD = compile_late(r"[^\W\d_]+|=")
+_ASSIGNED = compile_late(r"\s?(?:[-+*/]?=|\+\+)")
+_ASSIGNED_FROM = compile_late(r"[\]`]\s?[-+*/]?=\s?[A-Za-z_]\w{0,30}\Z")
+_REPORTED = compile_late(
     rf"(?:\A|[^\w])(?:{'|'.join(sorted(REPORTING_PHRASES, key=len, reverse=True))})\s{{1,3}}"
     rf"(?:(?:{'|'.join(ARTICLES)})\s{{1,3}})?\Z",
     re.IGNORECASE,
 )
-_REPORTS = re.compile(
+_REPORTS = compile_late(
     rf"\s{{1,3}}(?:{'|'.join(REPORTING_VERBS)})(?![^\W_])|(?:{'|'.join(REPORTING_SUFFIXES)})", re.IGNORECASE
 )
 

@@ -36,6 +36,7 @@ from engine.answers.citing.words import (
     PLACEHOLDER_WORDS,
 )
 from engine.answers.links.link_syntax import CLOSING_BRACKETS, OPENING_BRACKETS, visible_text
+from engine.text.patterns import compile_late
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
@@ -47,53 +48,53 @@ MAX_RANGE = 40  # numbers between raised ones
 LOOKAHEAD = 8  # characters after a number that decide what it means
 
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
-_SUPERSCRIPT = re.compile(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧⁻][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
+_SUPERSCRIPT = compile_late(rf"⁽?[{SUPERSCRIPTS}]{{1,4}}(?:[,˒⸴·‧⁻][{SUPERSCRIPTS}]{{1,4}}){{0,9}}⁾?")
 _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _OTHER_CIRCLES = "❶❷❸❹❺❻❼❽❾❿", "➀➁➂➃➄➅➆➇➈➉", "➊➋➌➍➎➏➐➑➒➓", "⓵⓶⓷⓸⓹⓺⓻⓼⓽⓾", "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽"
 _CIRCLED_NUMBERS = {mark: number for marks in (_CIRCLES, *_OTHER_CIRCLES) for number, mark in enumerate(marks, 1)}
 CIRCLED = "".join(_CIRCLED_NUMBERS)
-_CIRCLED = re.compile(rf"[{CIRCLED}](?:[,、]?[{CIRCLED}]){{0,9}}")
-_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{1,80})[)）]")
-_PARTIAL_PARENTHESIS = re.compile(r"[(（]([^()（）\n]{0,80})\Z")
-_TAG = re.compile(
+_CIRCLED = compile_late(rf"[{CIRCLED}](?:[,、]?[{CIRCLED}]){{0,9}}")
+_PARENTHESIS = compile_late(r"[(（]([^()（）\n]{1,80})[)）]")
+_PARTIAL_PARENTHESIS = compile_late(r"[(（]([^()（）\n]{0,80})\Z")
+_TAG = compile_late(
     r"<(sup|ref|refs|cite|citation|source|doc)(\s[^<>\n]{0,60})?>\s{0,4}(?:<a(?:\s[^<>\n]{0,100})?>)?"
     r"\s{0,4}([^<>\n]{0,80}?)\s{0,4}(?:</a>\s{0,4})?</\1>"
     r"|<(ref|cite|citation|source|doc)\s{1,4}(?:id|name|n|src|ref|number)\s?=\s?[\"']?(\d{1,4})[\"']?\s{0,4}/?>",
     re.IGNORECASE,
 )
-_PARTIAL_TAG = re.compile(
+_PARTIAL_TAG = compile_late(
     r"<(?:s|su|r|re|c|ci|cit|cita|citat|citati|citatio|so|sou|sour|sourc|d|do|(?:sup|refs?|cite|citation|source|doc)"
     r"(?:\s[^<>\n]{0,60})?(?:>(?:[^<>\n]|<a(?:\s[^<>\n]{0,100})?>|</a>){0,90}(?:<a\s[^<>\n]{0,100}|</?[a-z]{0,10})?)?)?"
     r"\Z",
     re.IGNORECASE,
 )
-_BRACES = re.compile(r"(?:\{\d{1,4}\}){1,9}|(?:<\d{1,4}>){1,9}")
-_PARTIAL_BRACES = re.compile(r"(?:\{\d{1,4}\}){0,8}\{\d{0,4}\Z|(?:<\d{1,4}>){0,8}<\d{0,4}\Z")
-_CARET = re.compile(r"\^((?:\[[\d,;\s–-]{1,40}\]){1,9}|[\d,;\s]{0,40}\d|\([\d,;\s]{1,40}\))\^")
-_LONE_CARET = re.compile(r"\^(\[\d{1,4}\](?:\[\d{1,4}\]){0,8}|\d{1,4}(?:,\s?\d{1,4}){0,9}|\(\d{1,4}\)|\{\d{1,4}\})")
-_PARTIAL_CARET = re.compile(r"\^(?:[\[\]()\d,;\s–-]{0,60}|\{\d{0,4})\Z")
-_LATEX = re.compile(r"\$\s?\^\s?\{?\s?\[?([\d,;\s–-]{1,40})\]?\s?\}?\s?\$")
-_PARTIAL_LATEX = re.compile(r"\$\s?(?:\^[\s\{\[\d,;\]\}–-]{0,50})?\Z")
-_COMMAND = re.compile(
+_BRACES = compile_late(r"(?:\{\d{1,4}\}){1,9}|(?:<\d{1,4}>){1,9}")
+_PARTIAL_BRACES = compile_late(r"(?:\{\d{1,4}\}){0,8}\{\d{0,4}\Z|(?:<\d{1,4}>){0,8}<\d{0,4}\Z")
+_CARET = compile_late(r"\^((?:\[[\d,;\s–-]{1,40}\]){1,9}|[\d,;\s]{0,40}\d|\([\d,;\s]{1,40}\))\^")
+_LONE_CARET = compile_late(r"\^(\[\d{1,4}\](?:\[\d{1,4}\]){0,8}|\d{1,4}(?:,\s?\d{1,4}){0,9}|\(\d{1,4}\)|\{\d{1,4}\})")
+_PARTIAL_CARET = compile_late(r"\^(?:[\[\]()\d,;\s–-]{0,60}|\{\d{0,4})\Z")
+_LATEX = compile_late(r"\$\s?\^\s?\{?\s?\[?([\d,;\s–-]{1,40})\]?\s?\}?\s?\$")
+_PARTIAL_LATEX = compile_late(r"\$\s?(?:\^[\s\{\[\d,;\]\}–-]{0,50})?\Z")
+_COMMAND = compile_late(
     r"\\(?:cite[a-z]{0,6}|textsuperscript|footnotemark|footcite)\*?(?:\{([^{}\n]{1,60})\}|\[([\d, ]{1,40})\])"
 )
-_PARTIAL_COMMAND = re.compile(r"\\(?:[a-z]{1,16}\*?(?:[\{\[][^{}\[\]\n]{0,60})?)?\Z")
-_CELL = re.compile(r"\|([ \t]{0,20})([^|\n]{1,60}?)([ \t]{0,20})(?=\|)")
-_PARTIAL_CELL = re.compile(r"\|[^|\n]{0,100}\Z")
-_MARKER = re.compile(
+_PARTIAL_COMMAND = compile_late(r"\\(?:[a-z]{1,16}\*?(?:[\{\[][^{}\[\]\n]{0,60})?)?\Z")
+_CELL = compile_late(r"\|([ \t]{0,20})([^|\n]{1,60}?)([ \t]{0,20})(?=\|)")
+_PARTIAL_CELL = compile_late(r"\|[^|\n]{0,100}\Z")
+_MARKER = compile_late(
     r"(?:\ue200?)?cite(?:\ue202?turn\d{1,3}[a-z]{1,10}\d{1,3}){1,9}\ue201?|\ue200[^\ue200\ue201\n]{0,80}\ue201"
 )
-_PARTIAL_MARKER = re.compile(r"\ue200[^\ue200\ue201\n]{0,80}\Z|c(?:i(?:t(?:e(?:t(?:u(?:r(?:n\w{0,40})?)?)?)?)?)?)?\Z")
+_PARTIAL_MARKER = compile_late(r"\ue200[^\ue200\ue201\n]{0,80}\Z|c(?:i(?:t(?:e(?:t(?:u(?:r(?:n\w{0,40})?)?)?)?)?)?)?\Z")
 
 _MARKS = {
     "$": (_LATEX, _PARTIAL_LATEX, True),
     "\\": (_COMMAND, _PARTIAL_COMMAND, False),
 }  # with whether the number stands where an exponent might
-_SQUARE = re.compile(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
+_SQUARE = compile_late(rf"[\n{re.escape(OPENING_BRACKETS + CLOSING_BRACKETS)}]")
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_NUMBERS = re.compile(r"\d+")
-_RUN = re.compile(rf"(⁻?)([{SUPERSCRIPTS}]+)")
+_NUMBERS = compile_late(r"\d+")
+_RUN = compile_late(rf"(⁻?)([{SUPERSCRIPTS}]+)")
 
 
 class _Rewriter(Protocol):
@@ -105,7 +106,7 @@ class _Rewriter(Protocol):
 class SpellingRewriter(StreamRewriter):
     """First stage: write citations of other spellings as `[1]`, but for what the answer copies from its sources."""
 
-    special = re.compile(
+    special = compile_late(
         rf"[`(（^<{{$\\|\ue200{SUPERSCRIPTS}⁽{CIRCLED}]|(?<![^\W_{_HAN}])(?:cite(?=turn|tu?r?\Z|\Z)|ci?t?\Z)"
         rf"|(?<![^\W_{_HAN}])(?:{NAME_START.pattern}|(?:{'|'.join(map(re.escape, BY_LENGTH))}))",
         re.IGNORECASE,

@@ -36,6 +36,7 @@ from engine.answers.links.addresses import (
     name_candidates,
     normalize_text,
 )
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,9 +47,9 @@ MAX_READ_TEXTS = 4_096  # such texts
 MAX_WORD_CHARACTERS = 64  # a word without address signs up to here is not an address
 BLANKS = " \t\n"
 EDGE_CHARACTERS = f'|>"`<[]{NON_ADDRESS_CHARACTERS}'
-WORD_TEXT = re.compile(rf"[^{BLANKS}{re.escape(EDGE_CHARACTERS)}]+")
-CODE_WORD = re.compile(r"\S+")
-ADDRESS_SIGNS = re.compile(r"[.:@/\\&!]")
+WORD_TEXT = compile_late(rf"[^{BLANKS}{re.escape(EDGE_CHARACTERS)}]+")
+CODE_WORD = compile_late(r"\S+")
+ADDRESS_SIGNS = compile_late(r"[.:@/\\&!]")
 AFTER_NAME = ("", *BLANKS, *",;!?)")  # characters that complete no address in the name before them
 LINK_BREAKERS = frozenset("[<`")  # must not follow a link directly
 
@@ -57,22 +58,22 @@ REQUIRED_BLANKS = r"[ \t\n]{1,4}"
 LINK_TITLE = rf"""{REQUIRED_BLANKS}(?:"[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|\([^()\n]{{0,400}}\))"""
 PARTIAL_LINK_TITLE = rf"""{REQUIRED_BLANKS}(?:"[^"\n]{{0,400}}"?|'[^'\n]{{0,400}}'?|\([^()\n]{{0,400}}\)?)?"""
 BARE_TARGET = r"[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*"
-LINK_TARGET = re.compile(
+LINK_TARGET = compile_late(
     rf"\({OPTIONAL_BLANKS}(?:<(?P<angled>[^<>\n]*)>|(?P<bare>{BARE_TARGET}))(?:{LINK_TITLE})?{OPTIONAL_BLANKS}\)"
 )
-PARTIAL_LINK_TARGET = re.compile(
+PARTIAL_LINK_TARGET = compile_late(
     rf"\({OPTIONAL_BLANKS}(?:<[^<>\n]*>?|[^\s<]*)(?:{PARTIAL_LINK_TITLE})?{OPTIONAL_BLANKS}\Z"
 )
-ANGLE_LINK = re.compile(r"<([^\s<>|`]+)(?:\|([^<>\n]*))?>")
-PARTIAL_ANGLE_LINK = re.compile(r"<(?:[^\s<>|`]+(?:\|[^<>\n]*)?)?\Z")
+ANGLE_LINK = compile_late(r"<([^\s<>|`]+)(?:\|([^<>\n]*))?>")
+PARTIAL_ANGLE_LINK = compile_late(r"<(?:[^\s<>|`]+(?:\|[^<>\n]*)?)?\Z")
 # Tags without attributes pass, since code in a sentence looks like them, but for those with which HTML acts or hides.
-HTML_TAG = re.compile(
+HTML_TAG = compile_late(
     r"</?(?!(?:script|style|i?frame|frameset|object|embed|applet|svg|math|form|input|textarea|button|select|option|base"
     r"|link|meta|title|noscript|noembed|noframes|template|plaintext|xmp|listing|video|audio|canvas|marquee|img|image"
     r"|dialog|portal|body|html|head)>)[A-Za-z][A-Za-z0-9]*>",
     re.IGNORECASE,
 )
-ANGLED_CODE = re.compile(
+ANGLED_CODE = compile_late(
     rf"{MENTION_START.pattern[0]}(?={MENTION_START.pattern[1:]}|[^\s<>|]*[@^]|[A-Za-z][A-Za-z0-9+.-]{{0,31}}:[^:\s])",
     re.IGNORECASE,
 )
@@ -80,17 +81,17 @@ AFTER_LESS_THAN = frozenset(f"{BLANKS}=-<0123456789")  # characters after a `<` 
 MAX_LABEL_CHARACTERS = 300
 LABEL_TEXT = r"(?:[^\[\]<>`|\n]|`[^`|\[\]\n]{1,300}`(?!`))"  # no brackets, and only whole spans of code
 SELF_LABEL = rf"[A-Za-z][A-Za-z0-9+.-]*://[^\s\[\]<>()`|\"]{{1,{MAX_ADDRESS_CHARACTERS}}}"
-LINK_LABEL = re.compile(rf"\[({LABEL_TEXT}{{0,{MAX_LABEL_CHARACTERS}}}|{SELF_LABEL})\](?=\()")
-PARTIAL_LINK_LABEL = re.compile(
+LINK_LABEL = compile_late(rf"\[({LABEL_TEXT}{{0,{MAX_LABEL_CHARACTERS}}}|{SELF_LABEL})\](?=\()")
+PARTIAL_LINK_LABEL = compile_late(
     rf"\[(?:{LABEL_TEXT}{{0,{MAX_LABEL_CHARACTERS}}}(?:`[^`|\[\]\n]{{0,300}}`?)?|[^\s\[\]<>()`|\"]{{0,{MAX_ADDRESS_CHARACTERS}}})\]?\Z"
 )
-CITATION_END = re.compile(r"\[\d{1,3}[\]\s]*\Z")
-PLAIN_NAME = re.compile(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # only letters can extend it
-PLAIN_END = re.compile(r"[^?:]*(?:\?|:[*_~]*)?")  # after a plain name, every platform ends the link here
-WRITTEN_PREFIX = re.compile(
+CITATION_END = compile_late(r"\[\d{1,3}[\]\s]*\Z")
+PLAIN_NAME = compile_late(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # only letters can extend it
+PLAIN_END = compile_late(r"[^?:]*(?:\?|:[*_~]*)?")  # after a plain name, every platform ends the link here
+WRITTEN_PREFIX = compile_late(
     r"[^.:@/\\&!\x80-\U0010ffff]*"
 )  # part of a word that may be written before the word is complete
-LINK_EXTENDING_PREFIX = re.compile(
+LINK_EXTENDING_PREFIX = compile_late(
     r"[\w.+@~`\u200b-]\Z|_[*~(\[{\"'‘“«]*\Z|[^\s(\[{|>*~]\"[*~]*\Z|[^\s|]\|+[*_~(\[{\"'‘“«]*\Z"
 )  # before a name: some platforms start the link earlier
 # Pairs that look like square brackets. Compatibility forms become one of them.
@@ -99,11 +100,11 @@ CLOSING_BRACKETS = "]】］〕〗⟧⁆❳〛﹞"
 PLAIN_BRACKETS = dict.fromkeys(map(ord, OPENING_BRACKETS), "(") | dict.fromkeys(map(ord, CLOSING_BRACKETS), ")")
 _AMPERSAND = r"&(?:amp;|#0{0,8}38;|#x0{0,8}26;){0,8}"
 _OPENING_NAMES, _CLOSING_NAMES = "lsqb|lbrack|lobrk|lbbrk", "rsqb|rbrack|robrk|rbbrk"
-PARTIAL_ENTITY = re.compile(r"&[#0-9A-Za-z;]{0,80}\Z")
-_MARKS = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--|-->|\|\||[*_~`\\]|(?<=\n)[ \t]*(?:>[ \t]*)+")
+PARTIAL_ENTITY = compile_late(r"&[#0-9A-Za-z;]{0,80}\Z")
+_MARKS = compile_late(r"</?[A-Za-z][^<>]{0,200}>|<!--|-->|\|\||[*_~`\\]|(?<=\n)[ \t]*(?:>[ \t]*)+")
 _EMOJI_NAMES = "zero one two three four five six seven eight nine keycap_ten"
 _EMOJI_DIGITS = {name: digit for digit, name in enumerate(_EMOJI_NAMES.split())}
-_EMOJI_DIGIT = re.compile(rf":({'|'.join(_EMOJI_DIGITS)}):")
+_EMOJI_DIGIT = compile_late(rf":({'|'.join(_EMOJI_DIGITS)}):")
 # Letters that look like a one or a zero, also of other scripts.
 _DIGIT_LIKE = frozenset("lIO\u0399\u039f\u0406\u041e\u04c0\u04cf\u01c0")
 
@@ -302,8 +303,8 @@ def _bracket_forms(brackets: str, names: str) -> str:
     return rf"[{re.escape(brackets)}]|{entity}"
 
 
-OPENING_BRACKET = re.compile(_bracket_forms(OPENING_BRACKETS, _OPENING_NAMES), re.IGNORECASE)
-BRACKET = re.compile(
+OPENING_BRACKET = compile_late(_bracket_forms(OPENING_BRACKETS, _OPENING_NAMES), re.IGNORECASE)
+BRACKET = compile_late(
     rf"(?P<opening>{OPENING_BRACKET.pattern})|(?P<closing>{_bracket_forms(CLOSING_BRACKETS, _CLOSING_NAMES)})",
     re.IGNORECASE,
 )

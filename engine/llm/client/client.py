@@ -14,7 +14,7 @@ from engine.errors import InvalidReply, ModelError, ModelRefused, ModelUnavailab
 from engine.llm.client.breaker import Breakers
 from engine.llm.client.content import render_content
 from engine.llm.client.errors import NO_API_HINT, map_error
-from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore, ThinkingTime
+from engine.llm.client.limiter import FOREGROUND_RANK, PrioritySemaphore
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import (
     UNFINISHED,
@@ -27,6 +27,7 @@ from engine.llm.client.protocol import (
 )
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.client.retry_policy import RetryPolicy
+from engine.llm.client.thinking_time import ThinkingTime
 from engine.llm.config import CallTimeouts
 from engine.llm.formats.thinking_models import ThinkingModels
 from engine.llm.traits.prompt_counts import PromptCounts

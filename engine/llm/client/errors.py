@@ -39,11 +39,12 @@ from engine.llm.wire.rejections import (
     own_words,
     read_rejection,
 )
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-_TOO_LONG = re.compile(
+_TOO_LONG = compile_late(
     r"context.?(length|window)|maximum context|too many (input )?tokens|(prompt|input|request|string) is too long"
     r"|string too long|exceeds?.{0,40}(context|token|configured) (limit|length|size)|(?<!max_)tokens? exceed"
     r"|longer than (the )?(model|max|allowed)|exceeds? .{0,30}\b(context|window)\b"
@@ -55,19 +56,19 @@ _TOO_LONG = re.compile(
     r"|inputs?\W+tokens \+|inputs\W+must have less than|maximum prompt length|payload size exceeds",
     re.IGNORECASE,
 )
-_OUTPUT_LIMIT = re.compile(r"max_\w*tokens\W{1,3}must be (less|at most|between|smaller)", re.IGNORECASE)
+_OUTPUT_LIMIT = compile_late(r"max_\w*tokens\W{1,3}must be (less|at most|between|smaller)", re.IGNORECASE)
 # A request at which nothing is wrong: the server has no time for it yet.
-_NOT_READY = re.compile(
+_NOT_READY = compile_late(
     r"\b(has |request )?timed out\b|(is|are) (currently |still |being )*(unloaded|loading|starting|warming up)\b"
     r"|\b(not ready|temporarily unavailable|overloaded|out of memory)\b|try again (later|shortly|in a)",
     re.IGNORECASE,
 )
-_NO_KEY = re.compile(
+_NO_KEY = compile_late(
     r"api_key client option must be set|missing (api key|credentials)|missing \w+ api key", re.IGNORECASE
 )
 _NO_PROVIDER = "LLM Provider NOT provided"
 # What litellm says of a reply with status 200 that is no JSON.
-_NO_JSON = re.compile(r"Empty or invalid response from LLM endpoint|'str' object has no attribute", re.IGNORECASE)
+_NO_JSON = compile_late(r"Empty or invalid response from LLM endpoint|'str' object has no attribute", re.IGNORECASE)
 _CONNECTION_LOST = (
     "ReadError",
     "WriteError",
@@ -95,17 +96,19 @@ MAX_MESSAGE_LENGTH = 300
 MIN_SECRET_LENGTH, MIN_HIDDEN_LENGTH = 12, 4  # characters of a key
 
 # "litellm.RateLimitError: RateLimitError: OpenAIException - Slow down", "Error code: 429 - {…}".
-_ERROR_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - |Message: )+")
-_ERROR_SUFFIXES = re.compile(
+_ERROR_PREFIXES = compile_late(
+    r"^(?:(?:litellm\.)?\w*(?:Error|Exception)\s*(?::|-\s)\s*|Error code: \d+ - |Message: )+"
+)
+_ERROR_SUFFIXES = compile_late(
     r"(?<!\s)\s*+(?:\.? ?Handle with `litellm|Original exception:|Learn more: https://docs\.litellm|LiteLLM Retried"
     r"|, Metadata: |(?:Received|Available) Model Group|Fallbacks=|For more information check:).*",
     re.DOTALL,
 )
-_MESSAGE_FIELD = re.compile(r"""['"](?:message|error)['"]:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")""")
+_MESSAGE_FIELD = compile_late(r"""['"](?:message|error)['"]:\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")""")
 # What a provider says that passes a request on, and where it repeats what the other said.
-_PASSED_ON = re.compile(r"(the )?(provider|upstream)[\w ]{0,30} error|upstream error[\w ]{0,40}", re.IGNORECASE)
-_INNER_MESSAGE_FIELD = re.compile(r'\\"(?:message|detail|msg)\\":\s{0,4}\\"((?:[^"\\]|\\(?!"))*+)\\"')
-_HTML_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_PASSED_ON = compile_late(r"(the )?(provider|upstream)[\w ]{0,30} error|upstream error[\w ]{0,40}", re.IGNORECASE)
+_INNER_MESSAGE_FIELD = compile_late(r'\\"(?:message|detail|msg)\\":\s{0,4}\\"((?:[^"\\]|\\(?!"))*+)\\"')
+_HTML_PAGE = compile_late(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _INVALID_ADDRESS_ERRORS = frozenset({"InvalidURL", "InvalidUrlClientError", "UnsupportedProtocol"})
 _CONNECT_ERRORS = ("ConnectError", "ConnectTimeout", "ClientConnector")
 _ERRNO_REASONS = {

@@ -1,4 +1,4 @@
-"""Limits of model calls: concurrency by priority, foreground calls first, and the time that a model may think."""
+"""Limits of model calls: concurrency by priority, foreground calls first."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
-from engine.llm.client.errors import thinking_timeout_error
 from engine.scheduling.foreground import is_urgent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    from engine.clock import Clock
 
 # A question embeds its own text and two lists of keywords. More texts mean background work, unless the task is in the
 # foreground: an answer by quotation compares a hundred sentences.
@@ -121,26 +118,3 @@ class PrioritySemaphore:
         if rank > FOREGROUND_RANK and (is_delayed or self._background >= self._background_limit):
             return False
         return self._running < self._limit
-
-
-class ThinkingTime:
-    """Adds up the seconds from a first thought to the next text; at most `seconds` in all."""
-
-    def __init__(self, model: str, seconds: float, clock: Clock) -> None:
-        self._model = model
-        self._clock = clock
-        self._seconds = self._left = seconds
-        self._since: float | None = None
-
-    def record_thought(self) -> None:
-        """Record a thought. Raises ModelTimeout once the model has thought for too long."""
-        now = self._clock.monotonic()
-        self._since = now if self._since is None else self._since
-        if now - self._since >= self._left:
-            raise thinking_timeout_error(self._model, self._seconds)
-
-    def record_text(self) -> None:
-        """Record a text: thinking has ended."""
-        if self._since is not None:
-            self._left -= self._clock.monotonic() - self._since
-            self._since = None

@@ -122,7 +122,7 @@ def load_e5(file: Path, threads: int) -> E5Model:
 
     def open_graph(graph: Path, tensors: Iterator[tuple[str, np.ndarray]]) -> E5Model:
         values = {name: share_array(array) for name, array in tensors}
-        return E5Model(tokenizer, open_session(graph.read_bytes(), file.parent, values, threads), values, pieces)
+        return E5Model(tokenizer, open_session(graph, file.parent, values, threads), values, pieces)
 
     fast = open_graph(INTEGER_GRAPH, list_integer_weights(weights, np.load(RANGES)))
     if mean_cosine(np.load(CHECK_VECTORS), fast.compute_check_vectors()) >= MIN_MEAN_COSINE:

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, cast
 
+from engine.text.patterns import compile_late
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -13,34 +15,34 @@ MAX_DEPTH = 40  # of nested values; a deeper one counts as cut off
 MAX_ITEMS = 8_000  # keys and values; what follows is left out
 MAX_NUMBER_CHARACTERS = 40
 
-_GAP = re.compile(r"[\s,]*")
-_BLANKS = re.compile(r"\s*")
-_BARE = re.compile(r"[^,:{}\[\]\"'\n]*")
-_STRING_PARTS = {'"': re.compile(r"[^\"\\]+"), "'": re.compile(r"[^'\\]+")}
+_GAP = compile_late(r"[\s,]*")
+_BLANKS = compile_late(r"\s*")
+_BARE = compile_late(r"[^,:{}\[\]\"'\n]*")
+_STRING_PARTS = {'"': compile_late(r"[^\"\\]+"), "'": compile_late(r"[^'\\]+")}
 # What follows the quote that closes a text.
-_STRING_END = re.compile(
+_STRING_END = compile_late(
     r"\s{0,40}(?:[:}\]]|\Z|,\s{0,40}(?:[\"'{}\[\]\d-]|\Z|[A-Za-z_]\w{0,40}\s{0,4}:|(?:true|false|null|None)\b))",
     re.IGNORECASE,
 )
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_COLON = re.compile(r"\s{0,40}:")
-_CODE_UNIT = re.compile(r"[0-9a-fA-F]{4}")
+_COLON = compile_late(r"\s{0,40}:")
+_CODE_UNIT = compile_late(r"[0-9a-fA-F]{4}")
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _CLOSING = frozenset("]}")
-_STRAY_QUOTE = re.compile(r"'(?=\")")
-_OBJECT = re.compile(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}(?:[\"']\w|[A-Za-z_]{1,30}\s?:)")
-_STRAY_BRACKET = re.compile(r"[\]}](?=\s{0,40}[\"'])")
+_STRAY_QUOTE = compile_late(r"'(?=\")")
+_OBJECT = compile_late(r"(?<![^\W_] )(?<![^\W_])\{\s{0,40}(?:[\"']\w|[A-Za-z_]{1,30}\s?:)")
+_STRAY_BRACKET = compile_late(r"[\]}](?=\s{0,40}[\"'])")
 MAX_BEFORE = 120  # characters of a line before a value of a program
 # A bullet, "entities = [", "], 'relations': [", "**Entity 1:**", or the end of the value before; then brackets.
 _KEY = r"[\"'][\w ]{1,40}[\"']\s?:"
-_BEFORE_VALUE = re.compile(
+_BEFORE_VALUE = compile_late(
     r"\s{0,40}(?:[-*•|]\s{1,4}|\d{1,3}[.)]\s{1,4})?"
     r"(?:(?:const |let |var )?[\w.]{1,60}\s?(?::\s?[\w\[\], .]{1,40})?="
     rf"|[\[\]{{}}(),\s]{{0,8}}{_KEY}"
     r"|[*#_]{0,4}(?i:entit\w{1,4}|entidad\w{0,2}|relat?i?on\w{0,6}|nodes?|edges?)(?: \d{1,3})?[:*_]{1,4}"
     r")?[\s\[\](){},;]{0,40}"
 )
-_BEHIND_VALUE = re.compile(r"[ \t\])},;\"|]{0,40}(?:\n|\Z|[\[({]|#|//|`|<\||[\"']?[\w ]{1,40}[\"']\s?:)")
+_BEHIND_VALUE = compile_late(r"[ \t\])},;\"|]{0,40}(?:\n|\Z|[\[({]|#|//|`|<\||[\"']?[\w ]{1,40}[\"']\s?:)")
 
 
 def read_broken_json(text: str) -> object:

@@ -13,38 +13,39 @@ from engine.llm.formats.built_facts import build_link, build_mention, state_trip
 from engine.llm.formats.row_repair import OTHER, is_type, split_quoted
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, Link, Mention
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINE = 2_000  # characters; a longer line is prose
 MAX_ELEMENTS = 500  # of XML in one reply
-_EMPHASIS = re.compile(r"\*\*|__|`")
+_EMPHASIS = compile_late(r"\*\*|__|`")
 _ENTITY_WORDS = "entity|entities|nodes?|entitäten|entidades|entités|エンティティ|实体|實體"
 _RELATION_WORDS = "relation(?:ship)?s?|edges?|beziehungen|relaciones|relações|リレーション|関係|关系|關係"
-_HEADING = re.compile(
+_HEADING = compile_late(
     rf"\A[\W\d_]*(?:[\u3040-\u30ff\u3400-\u9fff]{{0,8}})(?:(?P<entity>{_ENTITY_WORDS})|(?:{_RELATION_WORDS}))(?![a-z])"
     r"[^:：]{0,30}[\W_]*\Z",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"\A\s*(?:[-*•–+]|\d{1,3}[.)])\s+(?=\S)")
-_TYPED = re.compile(r"\A([^()（）:：]{1,120}?)\s*[(（]([^()（）]{1,40})[)）]\s*[:：–—-]+\s*(\S.*)\Z")
-_UNTYPED = re.compile(r"\A([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
+_ITEM = compile_late(r"\A\s*(?:[-*•–+]|\d{1,3}[.)])\s+(?=\S)")
+_TYPED = compile_late(r"\A([^()（）:：]{1,120}?)\s*[(（]([^()（）]{1,40})[)）]\s*[:：–—-]+\s*(\S.*)\Z")
+_UNTYPED = compile_late(r"\A([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
 _ARROW = r"(?:<?-{1,3}>|<?={1,3}>|[→↔⟶⇒⟷])"
-_ARROWS = re.compile(
+_ARROWS = compile_late(
     rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}}?)\s*(?:[:：]\s*(\S.*)|[(（]([^()（）]+)[)）])\Z"
 )
-_ARROW_VERB = re.compile(rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,60}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}})\Z")
-_ENDS = re.compile(  # "Relation 1: Quay – Fund"
+_ARROW_VERB = compile_late(rf"\A(.{{1,120}}?)\s*{_ARROW}\s*([^:：→↔]{{1,60}}?)\s*{_ARROW}\s*([^:：→↔]{{1,120}})\Z")
+_ENDS = compile_late(  # "Relation 1: Quay – Fund"
     rf"\A[\W\d_]*relation(?:ship)?[\d *_`\"]*[:：][ *_`\"]*(\S.{{0,120}}?)\s*(?:{_ARROW}|\s[-–—]\s)"
     r"\s*(\S.{0,120}?)[ *_`\"]*\Z",
     re.IGNORECASE,
 )
-_DASHED = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：–—-]{1,40}?)\s+[-–—]\s+(\S.*)\Z")
-_ELEMENT = re.compile(r"<(entity|relation(?:ship)?|node|edge)(\s[^<>]{0,1000})?(/?)>", re.IGNORECASE)
-_CHILD = re.compile(r"<(\w{1,20})>([^<>]{0,2000})</\1>")
-_ATTRIBUTE = re.compile(r"""(\w{1,20})\s?=\s?(?:"([^"]{0,1000})"|'([^']{0,1000})')""")
-_TABLE_RULE = re.compile(r"\A[\s|:+-]+\Z")
+_DASHED = compile_late(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：–—-]{1,40}?)\s+[-–—]\s+(\S.*)\Z")
+_ELEMENT = compile_late(r"<(entity|relation(?:ship)?|node|edge)(\s[^<>]{0,1000})?(/?)>", re.IGNORECASE)
+_CHILD = compile_late(r"<(\w{1,20})>([^<>]{0,2000})</\1>")
+_ATTRIBUTE = compile_late(r"""(\w{1,20})\s?=\s?(?:"([^"]{0,1000})"|'([^']{0,1000})')""")
+_TABLE_RULE = compile_late(r"\A[\s|:+-]+\Z")
 _CELL_SEPARATORS = "|", "\t", ";", ","
 _COLUMNS = {
     **dict.fromkeys(("name", "entity", "entity name", "node"), "name"),
@@ -58,15 +59,15 @@ _COLUMNS = {
         ("keywords", "keyword", "relationship keywords", "relation", "relationship", "predicate"), "keywords"
     ),
 }
-_PAIR = re.compile(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
-_LABEL = re.compile(
+_PAIR = compile_late(r"\A([^:：]{1,120}?)\s+[-–—]\s+([^:：]{1,120}?)\s*[:：]\s*(\S.*)\Z")
+_LABEL = compile_late(
     r"\A[\W\d_]*(?:(?:entity|relation(?:ship)?)[ _-]*)?"
     r"(name|type|description|source|target|keywords?|from|to|entity(?= ?\d{0,3}[*_`\"]*\s*[:：]\s*\S))"
     r"(?:[ _-]*entity)?[\d *_`\"]*[:：]\s*(.*)\Z",
     re.IGNORECASE,
 )
-_TITLE = re.compile(r"\A\s{0,4}(?:\d{1,3}[.)]\s+)?(?:#{1,6}\s+(\S.{0,120}?)|\*\*([^*:]{1,120})\*\*)\s*\Z")
-_INLINE = re.compile(r"[,;|]\s{0,3}(?=(?:name|type|description|source|target|keywords?)\s?:\s?\S)", re.IGNORECASE)
+_TITLE = compile_late(r"\A\s{0,4}(?:\d{1,3}[.)]\s+)?(?:#{1,6}\s+(\S.{0,120}?)|\*\*([^*:]{1,120})\*\*)\s*\Z")
+_INLINE = compile_late(r"[,;|]\s{0,3}(?=(?:name|type|description|source|target|keywords?)\s?:\s?\S)", re.IGNORECASE)
 _NAMES = {"from": "source", "to": "target", "keyword": "keywords", "entity": "name"}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.formats.broken_json import stands_alone
 from engine.text.names import clean_text, clean_type
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,14 +40,16 @@ MIN_WIDE_CHARACTERS = 6  # of a sentence in a script without blanks
 
 _TYPES = frozenset({*(name.lower() for name in ENTITY_TYPES), OTHER, "category", "geo", "group", "product", "role"})
 # A tag and what follows it without an intact delimiter: "entity<Name", "entity>Name", "entity: Name", "entity Name".
-_GLUED = re.compile(r"\A[\W\d_]{0,8}(entity|relation(?:ship)?)(?:[\W_]{0,7}[\s<>|#:\\=/–—-])(?=[^\W_])", re.IGNORECASE)
-_NUMBERED = re.compile(r"\A(entity|relation(?:ship)?)\s?\d{1,3}\s?[:.)]\s{0,3}(?=\S)", re.IGNORECASE)
-_KIND = re.compile(r"entity|relation(?:ship)?", re.IGNORECASE)
-_TYPED_NAME = re.compile(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (Type)"
-_ARROW_ENDS = re.compile(r"\A(.{1,120}?)\s*(?:-{1,2}>|[→⟶⇒])\s*(.{1,120})\Z")  # both ends in one field
-_NUMBER = re.compile(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
-_SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)]?\Z")
-_WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+_GLUED = compile_late(
+    r"\A[\W\d_]{0,8}(entity|relation(?:ship)?)(?:[\W_]{0,7}[\s<>|#:\\=/–—-])(?=[^\W_])", re.IGNORECASE
+)
+_NUMBERED = compile_late(r"\A(entity|relation(?:ship)?)\s?\d{1,3}\s?[:.)]\s{0,3}(?=\S)", re.IGNORECASE)
+_KIND = compile_late(r"entity|relation(?:ship)?", re.IGNORECASE)
+_TYPED_NAME = compile_late(r"\A([^()]{1,256}?)\s*\(([^()]{1,40})\)\Z")  # "Name (Type)"
+_ARROW_ENDS = compile_late(r"\A(.{1,120}?)\s*(?:-{1,2}>|[→⟶⇒])\s*(.{1,120})\Z")  # both ends in one field
+_NUMBER = compile_late(r"\W{0,2}\d{1,3}(?:[.,]\d{1,3})?\W{0,2}")
+_SENTENCE_END = compile_late(r"[.!?。！？…][\"'”’)]?\Z")
+_WIDE = compile_late(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 # Tags of rows in other languages and forms.
 _FOREIGN_TAGS = {
     word: tag
@@ -58,7 +61,7 @@ _FOREIGN_TAGS = {
     }.items()
     for word in words.split()
 }
-_FOREIGN_TAG = re.compile(
+_FOREIGN_TAG = compile_late(
     rf"^([\W\d_]{{0,8}})({'|'.join(sorted(_FOREIGN_TAGS, key=len, reverse=True))})([*_`\"')\]]{{0,3}}\s{{0,4}}<\|#\|>)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -66,11 +69,11 @@ _COMMAS = ";", ","
 _SEPARATORS = ("|", "\t", "###", "##", "::", "<SEP>", "<tab>", "\\t", "｜", "~", "¦", "‖", "@@", ";", ",")
 # Tuples and lists of Python or JSON, no calls and no indexes: ("entity", "Quay", "Location", "The quay is long.").
 _LITERAL_TEXT = r"""(?:"(?:[^"\\\n]|\\.){0,2000}+"|'(?:[^'\\\n]|\\.){0,2000}+'|“[^”\n]{0,2000}+”)"""
-_LITERAL_ROW = re.compile(
+_LITERAL_ROW = compile_late(
     rf"(?<![\w\])])[(\[]\s{{0,40}}({_LITERAL_TEXT}(?:\s{{0,40}},\s{{0,40}}{_LITERAL_TEXT}){{2,5}})\s{{0,40}},?\s{{0,40}}[)\]]"
 )
-_LITERAL_FIELD = re.compile(_LITERAL_TEXT)
-_ESCAPED = re.compile(r"\\(.)")
+_LITERAL_FIELD = compile_late(_LITERAL_TEXT)
+_ESCAPED = compile_late(r"\\(.)")
 
 
 def rename_tags(reply: str) -> str:

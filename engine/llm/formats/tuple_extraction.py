@@ -22,6 +22,7 @@ from engine.llm.formats.row_repair import (
 from engine.llm.formats.thinking import strip_thinking
 from engine.models import Extraction, Link, Mention
 from engine.text.names import normalize_name
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -31,7 +32,7 @@ END_MARKER = "<|COMPLETE|>"
 
 # Safe repairs: a "#" between brackets or pipes is hardly ever anything else. Repeats are bounded, since models get
 # stuck on one character, and that must not cost quadratic time.
-_WITH_CORE = re.compile(
+_WITH_CORE = compile_late(
     r"""<{1,3}\\?\|{0,4}[ ]?\\?\#(?:[|\\]{0,4}\#){0,4}[ ]?\\?\|{0,4}>{1,3}  # <#>  <|#>  <|##|>  <|\#|>  <<|#|>  <| # |>
       | <\|{1,4}\\?\#{1,4}[|:]{1,4}>?                # <|#|  <|#||  <|#:      the closing bracket is lost
       | \|{1,4}\\?\#{1,4}\|{1,4}>                    # |#|>                   the opening bracket is lost
@@ -40,26 +41,26 @@ _WITH_CORE = re.compile(
     re.VERBOSE,
 )
 # Risky repairs: without the "#" it may be prose ("a <|> b", "x || y"), so text must touch it on both sides.
-_WITHOUT_CORE = re.compile(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
+_WITHOUT_CORE = compile_late(r"(?<=\S)(?:<\|{0,4}>|<\|\||\|\|>?)(?=\S)")
 # Other brackets and pipes of a delimiter, and a delimiter with another core or without its end.
 _BAR = "[|｜│❘∣¦ǀ]"
-_FOREIGN = re.compile(rf"<\|#\|>{{2,4}}|&lt;\s?\|\s?#\s?\|\s?&gt;|[<＜〈]\s?{_BAR}\s?[#＃]\s?{_BAR}\s?[>＞〉]")
-_OTHER_CORES = re.compile(r"<\|([A-Z*$§@~-])\|>")
-_UNCLOSED = re.compile(r"<\|#(?![|#>:])")
+_FOREIGN = compile_late(rf"<\|#\|>{{2,4}}|&lt;\s?\|\s?#\s?\|\s?&gt;|[<＜〈]\s?{_BAR}\s?[#＃]\s?{_BAR}\s?[>＞〉]")
+_OTHER_CORES = compile_late(r"<\|([A-Z*$§@~-])\|>")
+_UNCLOSED = compile_late(r"<\|#(?![|#>:])")
 _DELIMITER_CHARS = frozenset("<|#")  # a damaged delimiter has at least one of them
-ROW_NUMBER = re.compile(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
-END_PATTERN = re.compile(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
-_TORN_ROW = re.compile(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with the delimiter continues the one before
-_NEXT_ROW = re.compile(
+ROW_NUMBER = compile_late(r"\D{0,3}(\d{1,4})\D{0,3}")  # the number field of a row in a shared call
+END_PATTERN = compile_late(r"<\|?\s*complete\s*\|?>", re.IGNORECASE)
+_TORN_ROW = compile_late(r"\n[ \t]{0,8}(?=<\|#\|>)")  # a line that begins with the delimiter continues the one before
+_NEXT_ROW = compile_late(
     r"(?:<br ?/?>|;|##|(?<=[.!?。]),?)[ \t]{0,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE
 )
-_SPACED_ROW = re.compile(r"[ \t]{1,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
+_SPACED_ROW = compile_late(r"[ \t]{1,8}(?=(?:entity|relation(?:ship)?)<\|#\|>)", re.IGNORECASE)
 _ROW_END = "##"  # between rows of the former format of LightRAG
-_ROW_JOINT = re.compile(r"\)[ \t]{0,8}##[ \t]{0,8}(?=\()")
+_ROW_JOINT = compile_late(r"\)[ \t]{0,8}##[ \t]{0,8}(?=\()")
 
 Stated = TypeVar("Stated", bound=Mention | Link)
 
-_TAG = re.compile(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNORECASE)
+_TAG = compile_late(r"\A[\W\d_]*+(?:entity|relation(?:ship)?)[\W\d_]*+\Z", re.IGNORECASE)
 
 
 def split_rows(reply: str) -> list[str]:

@@ -62,7 +62,7 @@ class MiniLMModel:
         return self.exact
 
     def _open(self, graph: Path) -> Any:
-        return open_session(graph.read_bytes(), self.folder, {WORD_TABLE: self.words}, self.threads)
+        return open_session(graph, self.folder, {WORD_TABLE: self.words}, self.threads)
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """The word piece ids of each text, at most 256."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 EXACT_GRAPH, FAST_GRAPH = (Path(__file__).with_name(name) for name in ("exact.onnx", "fast.onnx"))
-CHECK_VECTORS = Path(__file__).with_name("check_vectors.npy")  # of the rows that are compared, by the exact graph
+# The rows that are compared, and their vectors by the exact graph.
+CHECK_ROWS, CHECK_VECTORS = (Path(__file__).with_name(name) for name in ("check_rows.npy", "check_vectors.npy"))
 WORD_TABLE = "embeddings.word_embeddings.weight"
 FOLDER_ENTRY = "session.model_external_initializers_file_folder_path"
 
@@ -34,8 +35,11 @@ def share_array(array: np.ndarray) -> Any:
     return onnxruntime.OrtValue.ortvalue_from_numpy(array)
 
 
-def open_session(graph: bytes, weights_dir: Path, shared: Mapping[str, Any], threads: int) -> Any:
-    """An onnxruntime session for a serialized graph, on the CPU. `shared`: arrays of `share_array` by their names."""
+def open_session(graph: bytes | Path, weights_dir: Path, shared: Mapping[str, Any], threads: int) -> Any:
+    """An onnxruntime session for a serialized graph, on the CPU. `shared`: arrays of `share_array` by their names.
+
+    The session keeps a graph that is given as bytes.
+    """
     import onnxruntime  # noqa: PLC0415  - takes 0.2 seconds, needed for embedding only
 
     options = onnxruntime.SessionOptions()
@@ -46,7 +50,9 @@ def open_session(graph: bytes, weights_dir: Path, shared: Mapping[str, Any], thr
     options.add_session_config_entry(FOLDER_ENTRY, str(weights_dir))
     # Waiting threads sleep: spinning threads would take CPU time from the event loop.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        graph if isinstance(graph, bytes) else str(graph), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def is_precise(exact: np.ndarray, fast: Any) -> bool:
@@ -59,7 +65,17 @@ def is_precise(exact: np.ndarray, fast: Any) -> bool:
 
 def compute_check_vectors(session: Any) -> np.ndarray:
     """The vectors of the compared rows."""
-    return run_rows(session, random_rows(COMPARED_ROWS, seed=1))
+    return run_rows(session, load_check_rows())
+
+
+def load_check_rows() -> list[list[int]]:
+    """The compared rows as they were drawn when the graphs were built; drawing them again imports numpy.random."""
+    return [[piece for piece in row if piece] for row in np.load(CHECK_ROWS).tolist()]
+
+
+def draw_check_rows() -> list[list[int]]:
+    """Draw the compared rows."""
+    return random_rows(COMPARED_ROWS, seed=1)
 
 
 def load_check_vectors() -> np.ndarray:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from engine.text.patterns import compile_late
+
 MAX_APOLOGY_CHARACTERS = 600  # a longer reply is no apology alone
 MAX_APOLOGY_START = 60  # characters within which the apology of a reply that is nothing else begins
 
@@ -109,14 +111,14 @@ _OTHERS = (
 )
 _KOREAN = r"죄송(?:합니다|하지만|해요)|(?:도와드릴|제공할|처리할|요약할|볼|확인할) 수 없습니다"
 _SPACED = "|".join((*_ENGLISH, *_GERMAN, *_FRENCH, *_SPANISH, *_PORTUGUESE, *_OTHERS))
-_APOLOGY = re.compile(
+_APOLOGY = compile_late(
     rf"(?<![\"'“”„«‘「『(])(?<!: )(?<!« )(?:\b(?:{_SPACED})|{'|'.join((*_UNSPACED, _KOREAN))})", re.IGNORECASE
 )
 _GIVEN = (
     r"(?:(?:the|an?|your|that|its?|actual|source|full|original) ){0,3}"
     r"(?:image|picture|photo|file|text|descriptions?|document)s?\b"
 )
-_REQUEST = re.compile(
+_REQUEST = compile_late(
     r"(?:\A|[.!?:]\s{1,4})(?:please (?:provide|share|paste|send|supply|upload|attach)\b|veuillez fournir"
     rf"|(?:could|can|would) you (?:please )?(?:provide|share|paste|send|upload|re-?upload|resend|attach) {_GIVEN}"
     r"|bitte (?:geben|senden|stellen|laden) sie|por favor,? (?:proporcion|env[ií]|compart|forneça)"
@@ -132,7 +134,7 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 # Somebody else said it: "Désolé pour le retard, écrit Ada", "Não consigo abrir o portão, disse Ada".
-_REPORTED = re.compile(
+_REPORTED = compile_late(
     r"[^.!?;\n]{0,80}(?:[,:»”\"] ?(?:(?:so )?(?:wrote|writes|said|says)|schrieb|schreibt|sagte?|meinte?|(?:a )?écrit"
     r"|dit|escribió|escribe|dijo|dice|escreveu|escreve|disse|diz|(?:ha )?(?:scritto|scrive|detto)|schreef|schrijft|zei"
     r"|napisał\w?|pisze|skrev|skriver|написал\w?|пишет)\b|[,，][^\s,，.。]{1,10}(?:写道|寫道|说|說))"

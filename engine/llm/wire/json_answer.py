@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.llm.formats.broken_json import read_first_value
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -61,29 +62,29 @@ _ANSWERS, _TEXTS, _SUMMARIES, _THOUGHTS, _ASIDES, _SOURCES, _ONE_SOURCE, _RATING
 )
 _KNOWN = _ANSWERS | _TEXTS | _SUMMARIES | _THOUGHTS | _ASIDES | _SOURCES | _RATINGS | _DETAILS
 _UNSAID = _KNOWN - _TEXTS - _SUMMARIES - _EXPLANATIONS  # beside an answer
-_DIGITS = re.compile(r"\d+")
-_JOINTS = re.compile(r"[\s_-]+")
+_DIGITS = compile_late(r"\d+")
+_JOINTS = compile_late(r"[\s_-]+")
 _KEY = r"[\"'“]?(?P<key>[^\"'“”:{}\[\],\n]{1,24})[\"'”]?"
 _START = r"\s{0,8}(?:(?:`{3}|json)(?:json)?\s{0,8})?(?:\[\s{0,8})?"
-_HEAD = re.compile(rf"{_START}(?P<object>\{{)\s{{0,8}}{_KEY}\s{{0,8}}:", re.IGNORECASE)
-_PARTIAL_HEAD = re.compile(
+_HEAD = compile_late(rf"{_START}(?P<object>\{{)\s{{0,8}}{_KEY}\s{{0,8}}:", re.IGNORECASE)
+_PARTIAL_HEAD = compile_late(
     r"\s{0,8}(?:`{0,3}|(?:```)?[json]{0,4}\s{0,8})(?:\[\s{0,8})?(?:\{\s{0,8}(?:[\"'“]?[^\"'“”:{}\[\],\n]{0,24}[\"'”]?\s{0,8})?)?",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\s{0,8}(?:```)?(?:json)?\s{0,8}", re.IGNORECASE)
-_FENCE_END = re.compile(r"\s{0,8}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
+_FENCE = compile_late(r"\s{0,8}(?:```)?(?:json)?\s{0,8}", re.IGNORECASE)
+_FENCE_END = compile_late(r"\s{0,8}(?:```|~~~)[ \t]{0,8}(?=\n|\Z)")
 _KINDS = (
     r"sources?|quellen?|fuentes?|fontes?|citations?|ref(?:erence)?|doc(?:ument)?|id|s|出典"
     r"|messages?|nachricht|mensaje|mensagem|メッセージ|passage|excerpt|chunk|snippet"
 )
 _LABEL = rf"(?:(?:{_KINDS})[ :#]{{0,2}}|#)?"
-_CITES = re.compile(rf"[\[【［]\s?\D{{0,16}}\d{{1,3}}\s?[\]】］]|[(（]\s?{_LABEL}\d{{1,3}}\s?[)）]", re.IGNORECASE)
+_CITES = compile_late(rf"[\[【［]\s?\D{{0,16}}\d{{1,3}}\s?[\]】］]|[(（]\s?{_LABEL}\d{{1,3}}\s?[)）]", re.IGNORECASE)
 _LISTED = rf"[\[【(]?{_LABEL}(?<!\d)\d{{1,3}}[\]】)]?"
 _BETWEEN = r"(?:[ ,;&]{0,3}|[ ,]{1,2}(?:and|und|y|et|e)[ ]|と)"
-_NUMBERS = re.compile(rf"\s{{0,4}}{_LISTED}(?:{_BETWEEN}{_LISTED}){{0,20}}\s{{0,4}}", re.IGNORECASE)
+_NUMBERS = compile_late(rf"\s{{0,4}}{_LISTED}(?:{_BETWEEN}{_LISTED}){{0,20}}\s{{0,4}}", re.IGNORECASE)
 # A number before or behind a title.
-_BRACKETED = re.compile(rf"[\[【]{_LABEL}(\d{{1,3}})[\]】]", re.IGNORECASE)
-_TITLED = re.compile(rf"\s{{0,4}}(?:{_KINDS})[ #]{{0,2}}(\d{{1,3}})[ ]?[:–—-][ ]", re.IGNORECASE)
+_BRACKETED = compile_late(rf"[\[【]{_LABEL}(\d{{1,3}})[\]】]", re.IGNORECASE)
+_TITLED = compile_late(rf"\s{{0,4}}(?:{_KINDS})[ #]{{0,2}}(\d{{1,3}})[ ]?[:–—-][ ]", re.IGNORECASE)
 _NUMBER_KEYS = frozenset(("id", "number", "source", "sourceid", "sourcenumber", "index", "sourceindex", "citation"))
 _CURLY = str.maketrans("“”", '""')
 

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from engine.text.patterns import compile_late
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -21,7 +23,7 @@ MAX_READ = 4000  # characters of an error; some quote the whole request
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    return compile_late("|".join(patterns), re.IGNORECASE)
 
 
 _NO = r"(not|n.t|un)[ -]?"  # "is not supported", "doesn't support", "unsupported"
@@ -180,23 +182,23 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "stream_options": ("include_usage", "stream options"),
 }
 CHAT_PARAMETERS = ("temperature", "max_tokens", "reasoning_effort", "num_ctx", "stream_options", "top_p")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAMEL = compile_late(r"(?<=[a-z])(?=[A-Z])")
 
 
 # What errors quote: values of these fields, what follows these words, and sentences between quotation marks.
-_ECHO = re.compile(
+_ECHO = compile_late(
     r"""(?<!\\)["'](?:input|input_value|prompt|contents?|text|messages|failed_generation)["']\s{0,4}:\s{0,4}"""
 )
-_QUOTED_TAIL = re.compile(
+_QUOTED_TAIL = compile_late(
     r"(?:original response|raw response|received messages?|input_value)\s{0,4}[:=].*", re.IGNORECASE | re.DOTALL
 )
-_STRING = re.compile(r""""(?:[^"\\]|\\.)*+(?:"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)""", re.DOTALL)
-_BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING.pattern}", re.DOTALL)
-_HAS_FIELDS = re.compile(r"""["'](?:message|error|detail|msg)["']\s{0,4}:""")
-_LONG_QUOTE = re.compile(r"""["“](?:[^\s"“”]{1,80}\s+){3}[^"“”]*+["”]""")
+_STRING = compile_late(r""""(?:[^"\\]|\\.)*+(?:"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)""", re.DOTALL)
+_BRACKET_OR_STRING = compile_late(rf"[\[\]{{}}]|{_STRING.pattern}", re.DOTALL)
+_HAS_FIELDS = compile_late(r"""["'](?:message|error|detail|msg)["']\s{0,4}:""")
+_LONG_QUOTE = compile_late(r"""["“](?:[^\s"“”]{1,80}\s+){3}[^"“”]*+["”]""")
 # JSON within a string: what another provider said, which the first one passes on, is in such a field.
 _NOT_PASSED_ON = "".join(rf"""(?<!{field}\\":{gap})""" for field in ("message", "detail", "msg") for gap in ("", " "))
-_ESCAPED_QUOTE = re.compile(
+_ESCAPED_QUOTE = compile_late(
     _NOT_PASSED_ON + r"""\\"(?:[^\s"\\]{1,80}\s+){3}[^"\\]*+\\"|“(?:[^\s“”]{1,80}\s+){3}[^“”]*+”"""
 )
 

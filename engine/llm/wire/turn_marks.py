@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from engine.llm.formats.thinking import CodeTracker
+from engine.text.patterns import compile_late
 
 _MAX_LOOK = 100  # characters before and behind a mark that are looked at
 _MAX_STRIKE = 200  # characters behind `<s>` in which `</s>` may show that something is crossed out
@@ -28,12 +29,12 @@ def _write_role_start(role: str) -> str:
 _TEXT_START = (
     r"<\|(?:begin_of_text|startoftext|chatbot_token|start_of_turn_token)\|> | <bos> | <s> | <｜begin▁of▁sentence｜>"
 )
-_START = re.compile(
+_START = compile_late(
     rf"(?:{_write_role_start(_SPEAKER)} | {_TEXT_START} | \[/inst\] | (?-i:{'|'.join(_SPEAKERS)})[ \t]{{0,4}}\n)",
     re.IGNORECASE | re.VERBOSE,
 )
-_TURN = re.compile(rf"{_write_role_start(_ROLE)} | \[/inst\]", re.IGNORECASE | re.VERBOSE)
-_MARK = re.compile(
+_TURN = compile_late(rf"{_write_role_start(_ROLE)} | \[/inst\]", re.IGNORECASE | re.VERBOSE)
+_MARK = compile_late(
     rf"""(?:
     <\|(?:im_end|eot_id|eom_id|eot|eos|endoftext|end_of_text|end_of_turn|end_of_turn_token|endofturn|end|return|stop)\|>
     | <end_of_turn> | <turn\|> | </?eos> | <eot> | </s> | <｜end▁of▁sentence｜> | \[e~\[ | \[\|endofturn\|] | \[eos]
@@ -41,8 +42,8 @@ _MARK = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MARKS = re.compile(rf"(?:\s{{0,40}}{_MARK.pattern}){{0,8}}\s{{0,40}}", re.IGNORECASE | re.VERBOSE)
-_FURTHER_TURN = re.compile(rf"{_TURN.pattern} | \[inst]", re.IGNORECASE | re.VERBOSE)
+_MARKS = compile_late(rf"(?:\s{{0,40}}{_MARK.pattern}){{0,8}}\s{{0,40}}", re.IGNORECASE | re.VERBOSE)
+_FURTHER_TURN = compile_late(rf"{_TURN.pattern} | \[inst]", re.IGNORECASE | re.VERBOSE)
 # With a colon they begin a turn in words.
 _NAMES = (
     *(
@@ -62,24 +63,24 @@ _NAMES = (
 )
 _BARE_NAMES = ("user", "human", "assistant", "model", "system")  # so do these alone in a line
 _DECORATION = "#* \t"
-_WORDED_TURN = re.compile(
+_WORDED_TURN = compile_late(
     rf"[{_DECORATION}]{{0,8}}"
     rf"(?:(?:{'|'.join(_NAMES)})[ \t]{{0,4}}[:：]|(?:{'|'.join(_BARE_NAMES)})[ \t]{{0,4}}(?:\n|\Z))",
     re.IGNORECASE,
 )
-_LINE_END = re.compile(rf"[ \t]{{0,40}}(?:\Z|\n|{_MARK.pattern})", re.IGNORECASE | re.VERBOSE)
-_BEFORE = re.compile(r"(?:\A|[\n.!?…。！？)\]】」*`\"'”’»]\s{0,99}|[^\s“‘«(])\Z")  # no mark that a sentence speaks of
-_QUOTED = re.compile(r"[`\"'”’»]")  # behind a mark: one that is quoted
-_SENTENCE_END = re.compile(r"(?:\A|[.!?…。！？)\]】」*_\"'”’»])\s*\Z|\S\Z")
-_GLUED = re.compile(r"[.!?…。！？)\]】」]\Z")
-_PARAGRAPH_END = re.compile(r"\n[ \t]{0,40}\n\s{0,40}\Z")
-_CITED = re.compile(r"\[\d{1,3}\][.!?。]?\s*\Z")
+_LINE_END = compile_late(rf"[ \t]{{0,40}}(?:\Z|\n|{_MARK.pattern})", re.IGNORECASE | re.VERBOSE)
+_BEFORE = compile_late(r"(?:\A|[\n.!?…。！？)\]】」*`\"'”’»]\s{0,99}|[^\s“‘«(])\Z")  # no mark that a sentence speaks of
+_QUOTED = compile_late(r"[`\"'”’»]")  # behind a mark: one that is quoted
+_SENTENCE_END = compile_late(r"(?:\A|[.!?…。！？)\]】」*_\"'”’»])\s*\Z|\S\Z")
+_GLUED = compile_late(r"[.!?…。！？)\]】」]\Z")
+_PARAGRAPH_END = compile_late(r"\n[ \t]{0,40}\n\s{0,40}\Z")
+_CITED = compile_late(r"\[\d{1,3}\][.!?。]?\s*\Z")
 # A mark is named behind a colon, as an item of a list, and in a line that is indented as code.
-_NAMED = re.compile(r"(?:[:：]\s+|(?:\A|\n)[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|\n(?:[ ]{4}|\t)[ \t]*)\Z")
+_NAMED = compile_late(r"(?:[:：]\s+|(?:\A|\n)[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|\n(?:[ ]{4}|\t)[ \t]*)\Z")
 # Behind a mark that a sentence speaks of.
-_GOING_ON = re.compile(r"[ \t]{0,4}(?:[,;:/=)、，–—→]|は(?!い)|[がを]|和)|[ \t]{1,4}\(")
-_CROSSED_OUT = re.compile(r"<s>(?:(?!</?s>)[^\n]){1,99}\Z", re.IGNORECASE)  # text behind `<s>` in a line
-_OPEN = re.compile(  # what may become a mark
+_GOING_ON = compile_late(r"[ \t]{0,4}(?:[,;:/=)、，–—→]|は(?!い)|[がを]|和)|[ \t]{1,4}\(")
+_CROSSED_OUT = compile_late(r"<s>(?:(?!</?s>)[^\n]){1,99}\Z", re.IGNORECASE)  # text behind `<s>` in a line
+_OPEN = compile_late(  # what may become a mark
     r"(?:<(?:\|[a-z_]{3,18}\|?|start_of_turn)>[a-z]{0,9}(?:<[^<>\n]{0,20})?|<[^<>\n]{0,60}|\[[^\[\]\n]{0,24}|](?:~b][a-z]{0,9}|[^\[\]\n]{0,12}))\Z",
     re.IGNORECASE,
 )

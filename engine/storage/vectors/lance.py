@@ -49,6 +49,8 @@ IDLE_WRITES, IDLE_ROWS = 8, 128
 REST_CLIENT = "lance_namespace_urllib3_client"  # of its cloud: 200 generated modules
 PROGRESS_BARS = "tqdm"  # of its embedding functions
 SIGNATURE_CHECKS = "overrides"  # compares each method with that of its base class; Python 3.11 only
+# Parts of Arrow that it uses only when it is given rows; importing them takes as long as the rest of it.
+LATER = frozenset({"pyarrow.compute", "pyarrow.dataset"})
 
 
 class LanceVectors:
@@ -285,6 +287,15 @@ def _return_given(method: Any) -> Any:
     return method
 
 
+class _LateModule(_Placeholder):
+    """A module that is imported when something of it is used; a placeholder until the library is imported."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or sys.modules.get(self.__name__) is self:
+            return super().__getattr__(name)
+        return getattr(importlib.import_module(self.__name__), name)
+
+
 class _PlaceholderFinder(MetaPathFinder, Loader):
     """Finds placeholders for modules that nothing has imported yet, and forgets them afterwards."""
 
@@ -292,18 +303,18 @@ class _PlaceholderFinder(MetaPathFinder, Loader):
         self._packages = frozenset(name for name in packages if name not in sys.modules)
 
     def find_spec(self, fullname: str, _path: object, _target: object = None) -> ModuleSpec | None:
-        is_wanted = fullname.partition(".")[0] in self._packages
-        return ModuleSpec(fullname, self, is_package=True) if is_wanted else None
+        is_wanted = fullname in LATER or fullname.partition(".")[0] in self._packages
+        return ModuleSpec(fullname, self, is_package=fullname not in LATER) if is_wanted else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return _Placeholder(spec.name)
+        return _LateModule(spec.name) if spec.name in LATER else _Placeholder(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module empty."""
 
 
 def import_lancedb() -> Any:
-    """Import the library with placeholders, which a later import of the same packages does not get.
+    """Import the library with placeholders, which a later import of the same modules does not get.
 
     A program that needs LanceDB's cloud in the same process imports `lancedb` first.
     """

@@ -246,7 +246,7 @@ class LanceTable:
             query = self.table.query().select([*KEY_COLUMNS, "vector"])
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
                 keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}
-                (groups or rows).append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
+                (groups or rows).append(keys, read_flat(batch["vector"]).reshape(-1, self._dim))
             if groups is not None:
                 groups.finish()
         return rows
@@ -356,8 +356,15 @@ def build_columns(rows: Sequence[VectorRow], vectors: np.ndarray) -> pa.Table:
 
 def read_vectors(column: Any, dim: int) -> np.ndarray:
     """A column of vectors as float32 of shape (n, dim)."""
-    chunks = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
+    chunks = [read_flat(chunk) for chunk in column.chunks]
     return np.concatenate([*chunks, np.empty(0, np.float32)]).reshape(-1, dim)
+
+
+def read_flat(vectors: pa.FixedSizeListArray) -> np.ndarray:
+    """The numbers of vectors that lie behind each other; Arrow's own method would import pyarrow.compute."""
+    size = vectors.type.list_size
+    numbers: np.ndarray = vectors.values.slice(vectors.offset * size, len(vectors) * size).to_numpy()
+    return numbers
 
 
 def _id_parts(found: Any) -> zip[tuple[int, int]]:

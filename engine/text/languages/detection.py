@@ -21,20 +21,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import Stemmer
 
+from engine.text.patterns import compile_late
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
-_WORD = re.compile(r"[^\W\d_]+")
-_LATIN = re.compile(r"[a-z\u00df-\u024f]")
+_WORD = compile_late(r"[^\W\d_]+")
+_LATIN = compile_late(r"[a-z\u00df-\u024f]")
 # Scripts of one language, or of few that their letters tell apart; "" for those that have no stems.
 _SCRIPTS = (
-    ("ru", re.compile("[\u0400-\u04ff]"), (("", "іїєґў"), ("sr", "ђјљњћџ"))),
-    ("ar", re.compile("[\u0600-\u06ff]"), (("", "ٹڈےں"), ("fa", "پچژگ"))),
-    ("el", re.compile("[\u0370-\u03ff]"), ()),
-    ("hi", re.compile("[\u0900-\u097f]"), ()),
-    ("hy", re.compile("[\u0530-\u058f]"), ()),
-    ("ta", re.compile("[\u0b80-\u0bff]"), ()),
+    ("ru", compile_late("[\u0400-\u04ff]"), (("", "іїєґў"), ("sr", "ђјљњћџ"))),
+    ("ar", compile_late("[\u0600-\u06ff]"), (("", "ٹڈےں"), ("fa", "پچژگ"))),
+    ("el", compile_late("[\u0370-\u03ff]"), ()),
+    ("hi", compile_late("[\u0900-\u097f]"), ()),
+    ("hy", compile_late("[\u0530-\u058f]"), ()),
+    ("ta", compile_late("[\u0b80-\u0bff]"), ()),
 )
 _LETTERS = {
     letter: languages.split()
@@ -86,28 +88,28 @@ TAGS = {language: chr(FIRST_TAG + place) for place, language in enumerate(ALGORI
 MIN_LETTERS, MAX_LETTERS = 3, 256
 MIN_MAIN_MARGIN = 1.0  # of the language of a text before the next one
 MIN_MARGIN = 2.5  # of a line that is in another language than most of its text
-_STEMMED_WORD = re.compile(r"\w+")
-_LATIN_WORD = re.compile("[a-z\u00df-\u024f]+")
+_STEMMED_WORD = compile_late(r"\w+")
+_LATIN_WORD = compile_late("[a-z\u00df-\u024f]+")
 _OTHER_SCRIPTS = frozenset(("ar", "el", "fa", "hi", "hy", "ru", "ta"))
-_ARABIC_VOWELS = re.compile("[\u0640\u064b-\u065f\u0670]")
-_PORTUGUESE_PLURAL = re.compile("(?:õ|ã)es$")
-LINE_HEAD = re.compile(r"^\[[^\]]{4,40}\]\s*(?:[^:\n]{1,40}:)?", re.MULTILINE)
+_ARABIC_VOWELS = compile_late("[\u0640\u064b-\u065f\u0670]")
+_PORTUGUESE_PLURAL = compile_late("(?:õ|ã)es$")
+LINE_HEAD = compile_late(r"^\[[^\]]{4,40}\]\s*(?:[^:\n]{1,40}:)?", re.MULTILINE)
 _threads = local()  # a stemmer may be used by one thread at a time
 OTHER = "other"  # counts lines in languages that are not told apart
 MIN_WORDS, MIN_CHARACTERS = 4, 6  # of a line that counts; characters of a script without spaces
 # Scripts of one language that have no stems; Chinese is written in the second only.
-_KANA, _HAN = re.compile("[\u3040-\u30ff]"), re.compile("[\u4e00-\u9fff]")
+_KANA, _HAN = compile_late("[\u3040-\u30ff]"), compile_late("[\u4e00-\u9fff]")
 _COUNTED_SCRIPTS = (
-    ("ko", re.compile("[\uac00-\ud7a3]")),
-    ("he", re.compile("[\u05d0-\u05ea]")),
-    ("th", re.compile("[\u0e00-\u0e7f]")),
+    ("ko", compile_late("[\uac00-\ud7a3]")),
+    ("he", compile_late("[\u05d0-\u05ea]")),
+    ("th", compile_late("[\u0e00-\u0e7f]")),
     # Bengali to Odia, Telugu to Sinhala, Lao to Georgian, Ethiopic, Khmer.
-    (OTHER, re.compile("[\u0980-\u0b7f\u0c00-\u0dff\u0e80-\u10ff\u1200-\u137f\u1780-\u17ff]")),
+    (OTHER, compile_late("[\u0980-\u0b7f\u0c00-\u0dff\u0e80-\u10ff\u1200-\u137f\u1780-\u17ff]")),
 )
 # A line in none of the languages that are told apart has so many words, and such a share of letters: others are names,
 # numbers, exclamations or code.
 MIN_OTHER_WORDS, MIN_OTHER_LETTERS = 8, 0.85
-_LONG_WORD = re.compile(r"[^\W\d_]{2,}")
+_LONG_WORD = compile_late(r"[^\W\d_]{2,}")
 
 
 class Detected(NamedTuple):

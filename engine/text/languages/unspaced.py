@@ -9,10 +9,11 @@ all these rows again.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from itertools import pairwise
 from typing import Literal
+
+from engine.text.patterns import compile_late
 
 KANA = r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 HAN = r"\u3005-\u3007\u3105-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
@@ -29,12 +30,12 @@ MARKS = (
     r"\u17b4-\u17d3\u17dd"
 )
 JOINERS = r"\u1039\u17d2"
-RUN = re.compile(f"[{CHARACTERS}]+")
-CLUSTER = re.compile(f"[{PREFIXES}]?[{CHARACTERS}](?:[{JOINERS}][{CHARACTERS}]|[{MARKS}])*")
-MARK = re.compile(f"[{MARKS}]")
-_SYLLABLE = re.compile(f"[{KANA}]")
+RUN = compile_late(f"[{CHARACTERS}]+")
+CLUSTER = compile_late(f"[{PREFIXES}]?[{CHARACTERS}](?:[{JOINERS}][{CHARACTERS}]|[{MARKS}])*")
+MARK = compile_late(f"[{MARKS}]")
+_SYLLABLE = compile_late(f"[{KANA}]")
 # Characters that mostly have a grammatical function, as stop words have: hiragana, and the commonest of Chinese.
-_FUNCTION_WORDS = re.compile(
+_FUNCTION_WORDS = compile_late(
     r"[\u3041-\u309f的了吗嗎呢吧啊是在和与與或也都就这這那哪谁誰什么麼怎几幾个個有我你您他她它们們请請]+"
 )
 SLICE_CHARACTERS = 2_000

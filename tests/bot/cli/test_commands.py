@@ -32,6 +32,29 @@ HEAVY = (
     *("litellm", "lancedb", "kuzu", "onnxruntime", "kreuzberg", "pydantic", "numpy", "prompt_toolkit", "aiosqlite"),
     "structlog",
 )
+# What a question that no model answers must not load, and how many of our modules it may.
+UNUSED = {
+    *("litellm", "tiktoken", "discord", "slack_sdk", "slack_bolt", "aiohttp", "fastapi", "uvicorn", "jinja2", "mcp"),
+    *("prompt_toolkit", "kreuzberg", "pandas", "cryptography", "prometheus_client", "yarl", "filelock", "numpy.random"),
+    *(
+        "pyarrow.compute",
+        "pyarrow.dataset",
+        "engine.llm.client.client",
+        "engine.llm.remote_model",
+        "bot.ingest.service",
+    ),
+    "adapters.discord",
+    "adapters.slack",
+}
+MAX_MODULES = 590
+ASKED = f"""
+import sys
+from typer.testing import CliRunner
+from bot.__main__ import app
+done = CliRunner().invoke(app, ["ask", "{QUESTION}"])
+assert done.exit_code == 0 and "noon" in done.output, done.output
+print(sorted({UNUSED} & set(sys.modules)), sum(name.partition(".")[0] in ("bot", "engine") for name in sys.modules))
+"""
 LIGHT_HELP = f"""
 import sys
 from typer.testing import CliRunner
@@ -123,6 +146,15 @@ def test_each_command_explains_itself(name: str) -> None:
 def test_help_loads_nothing_heavy() -> None:
     command = [sys.executable, "-c", LIGHT_HELP]
     assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.usefixtures("home")
+def test_a_question_loads_only_what_answers_it() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", ASKED], env=environment, capture_output=True, text=True, check=True)
+    unused, modules = done.stdout.rsplit(maxsplit=1)
+    assert unused == "[]"
+    assert int(modules) <= MAX_MODULES
 
 
 @pytest.mark.parametrize("words", ["dance", "ask", "ask Who? --mode deep", "ask ? --since x"])

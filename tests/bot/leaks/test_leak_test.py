@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.__main__ import app
-from bot.bootstrap import EngineModels
 from bot.capabilities import run
 from bot.capabilities.table import ROWS
 from bot.leaks.askers import find_asker
 from bot.leaks.leak_test import LeakTest, run_leak_test
 from bot.leaks.report import Leak, LeakReport
+from bot.model_setup.opened import EngineModels
 from bot.permissions import audience
 from bot.platform.models import Location
 from bot.store import BotStore

@@ -12,7 +12,7 @@ from bot.settings import Settings
 from bot.store import BotStore
 from engine.clock import SYSTEM_CLOCK
 from engine.engine import Engine
-from engine.llm.default_models import choose_builtin
+from engine.llm.builtin_models import choose_builtin
 from engine.llm.e5.embedder import E5Embedder
 from engine.llm.e5.spoken import FILE_NAME, SpokenLanguages, save_spoken
 from engine.llm.minilm.embedder import MiniLMEmbedder

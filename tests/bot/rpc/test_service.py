@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from bot import bootstrap
-from bot.bootstrap import EngineModels
 from bot.capabilities.access.requests import ListTokens
 from bot.capabilities.deps import Deps
 from bot.capabilities.requests import (
@@ -31,6 +29,7 @@ from bot.capabilities.requests import (
 )
 from bot.capabilities.results import DocumentList, Forgotten, OperationResult, StatusResult, TokenList
 from bot.context import EngineContext
+from bot.model_setup.opened import EngineModels
 from bot.monitoring.health import ServerHealth
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.report import HealthState
@@ -48,6 +47,7 @@ from tests.bot.capabilities.conftest import NoParts, last
 from tests.support.builders import make_answer
 from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
+from tests.support.file_lock import hold_lock
 
 ALL, EMPTY = AtSpace("here", ListDocuments()), [DocumentList(())]
 ROOT = Path(__file__).parents[4]
@@ -217,6 +217,6 @@ async def test_a_lock_of_another_program_is_not_waited_for(monkeypatch: pytest.M
     monkeypatch.setattr(service, "FOREIGN_SECONDS", 0.0)
     settings = load_settings()
     settings.data_path.mkdir(parents=True)
-    with FileLock(settings.data_path / "lock"), pytest.raises(DataDirInUse, match="not one that wrote its number"):
+    with hold_lock(settings.data_path / "lock"), pytest.raises(DataDirInUse, match="not one that wrote its number"):
         async with connect_or_open(settings, SYSTEM_CLOCK):
             pass

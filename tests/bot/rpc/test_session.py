@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from bot import bootstrap
-from bot.bootstrap import EngineModels
 from bot.capabilities.deps import Deps
 from bot.capabilities.requests import AtSpace, ListDocuments, OperationRequest
 from bot.capabilities.results import DocumentList, OperationResult
 from bot.context import EngineContext
+from bot.model_setup.opened import EngineModels
 from bot.monitoring.health import ServerHealth
 from bot.monitoring.metrics import Metrics
 from bot.rpc import lifecycle, session, socket, standby

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,18 @@ def test_a_missing_vocabulary_is_reported_and_not_downloaded(tmp_path: Path) -> 
         with pytest.raises(EngineError, match="o200k_base") as caught:
             load_encoding(folder)
         assert "litellm" in caught.value.hint
+
+
+FIRST_TEXTS = """
+import sys
+from engine.text.tokenizer import _FIRST, O200kTokenizer
+counted = [O200kTokenizer().count(text) for text in ("hello world", "The ferry leaves at noon. " * 60)]
+assert "tiktoken" not in sys.modules
+O200kTokenizer().count(" a b" * _FIRST)
+assert "tiktoken" in sys.modules
+assert counted == [len(O200kTokenizer().encode(text)) for text in ("hello world", "The ferry leaves at noon. " * 60)]
+"""
+
+
+def test_the_first_texts_of_a_process_are_counted_without_tiktoken() -> None:
+    subprocess.run([sys.executable, "-c", FIRST_TEXTS], check=True, cwd=Path(__file__).parents[3])

@@ -14,10 +14,10 @@ import pytest
 from pydantic import SecretStr
 
 from bot import bootstrap
-from bot.bootstrap import EngineModels
 from bot.bot import Bot
 from bot.dispatch.dispatcher import AttachedPlatforms
 from bot.i18n import list_translations
+from bot.model_setup.opened import EngineModels
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.texts import review as review_texts

@@ -23,10 +23,11 @@ import re
 from typing import Literal
 
 from bot.text.speech import phrases
+from engine.text.patterns import compile_late
 from engine.text.time_spans import MONTHS, WEEKDAYS
 
 MAX_LENGTH = 240  # characters of a message that is so plain
-_PARTS, _WORD = re.compile(r"[,.;:!\n。、]|\s[–-]\s"), re.compile(r"[^\W\d_]+")
+_PARTS, _WORD = compile_late(r"[,.;:!\n。、]|\s[–-]\s"), compile_late(r"[^\W\d_]+")
 # What begins a request, alone or behind something that is told.
 _REQUESTS = phrases.IMPERATIVES | phrases.parse_words(
     """
@@ -45,7 +46,7 @@ _RIGHT = (
     r"|(?:cert|errad|corret|desatualizad|velh|bo)[oma]s?|verdade|perfe[ic]to?s?)"
 )
 _ASIDE = r"(?: (?:anyway|btw|by the way|now|übrigens|au fait|d'ailleurs|por cierto|aliás|though))?\Z"
-_SUBJECT_CLAUSE = re.compile(
+_SUBJECT_CLAUSE = compile_late(
     rf"(?:what (?:you|he|she|we|i|they|it) [^?]{{1,120}} (?:is|was|were|are) {_RIGHT}{_ASIDE}"
     r"|whoever \w"
     r"|how (?:the|a|an|our|my|this|it) [^?]{1,80} (?:is|was|are) (?:explained|described|documented|written|shown) "
@@ -62,7 +63,7 @@ _SUBJECT_CLAUSE = re.compile(
     r"|quem (?:sair|chegar|quiser|precisar|tiver|for|vier|puder|vir|ficar|usar|fizer) )"
 )
 # The first person of a Spanish or Portuguese past, a French one, and what somebody is about to do.
-_DID = re.compile(
+_DID = compile_late(
     r"(?:(?:ya|já|hoy|hoje|ayer|ontem) )?(?!(?:qué|porqué|sé|olvidé|perdí|busqué|intenté|sei|saberei"
     r"|esqueci|perdi|procurei"
     r"|tentei|precisei|gostei|adorei|olhei|li|leí|vi)\b)(?:\w{3,20}(?:é|ei)|consegui|pedí|pedi|abrí"
@@ -75,11 +76,11 @@ _DID = re.compile(
     r"|(?!who\b|what\b|when\b|where\b|which\b|how\b)(?:the )?[^\W\d]{1,20}(?:'s| is|'re| are"
     r"|'m) (?:going to|gonna|about to) \w"
 )
-_FINDS_NOTHING = re.compile(r"[.;] |\b(?:no|nada|não|nao|rien|pas)\b")
+_FINDS_NOTHING = compile_late(r"[.;] |\b(?:no|nada|não|nao|rien|pas)\b")
 _DAYS = "|".join(
     sorted({*WEEKDAYS, *MONTHS, "tomorrow", "morgen", "demain", "mañana", "amanhã"}, key=len, reverse=True)
 )
-_VALUE = re.compile(
+_VALUE = compile_late(
     r"[^:?=\n]{2,50}? ?: (?:(?:now|jetzt|ahora|agora|maintenant|um|at|à|a las|às|ab) )?"
     r"\d{1,6}(?:[.:h]\d{2})? ?(?:h|uhr|am|pm|€|eur|euros?|%|\$)?(?: (?:now|instead|jetzt))?"
     r"|(?:the )?(?:new|neue[rs]?|nouveau|nouvel(?:le)?|nuev[oa]|nov[oa]) [^:?\n]{2,50}? ?: (?:(?:am"
@@ -87,7 +88,7 @@ _VALUE = re.compile(
     rf"(?:{_DAYS})s?"
 )
 # "Maybe Marta signs tomorrow", but not "maybe you know who signs".
-_HEDGED = re.compile(
+_HEDGED = compile_late(
     r"(?>maybe|perhaps|vielleicht|eventuell|peut-être(?: que| qu')?|quizás?|tal vez|a lo mejor"
     r"|talvez) ?+(?!(?:an|the|is|are|some|more|two|three|noch|ein|une?|unas?|unos|uma?)\b|(?<=maybe |rhaps )a\b)"
     r"(?!.{0,60}\b(?:you|du|ihr|tu|vous|ustedes|usted|vosotros|voc[eê]s?|vc|know|weiß|sait|sabe"
@@ -95,16 +96,16 @@ _HEDGED = re.compile(
     r"|alguém|who|what|when|where|why|how|wer|wann|wo|wie|warum|ob|qui|quand|où|comment|quién|cuándo|dónde|cómo|quem"
     r"|quando|onde|como|can|could|kann|kannst|peux|puedes|pode)\b)(?P<first>\w{1,20}) \w{2,20} \w"
 )
-_REPLACES = re.compile(
+_REPLACES = compile_late(
     r"(?:not|nicht|pas|no|não|nein nicht) (?!idea|sure|so|yet|mal|todavía|ainda)[^\W\d]{2,20}, "
     r"(?!(?:who|what|when|where|how|wer|wann|wo|wie|qui|où|quién|quem|but|sondern|sorry|thanks|danke"
     r"|merci|gracias)\b)"
     r"[^\W\d]{2,20}"
 )
-_OPEN_VALUE = re.compile(
+_OPEN_VALUE = compile_late(
     r"\b(?:error|fehler|erreur|code \d|ticket|order|invoice|rechnung|facture|factura|fatura|pedido)\b"
 )
-_WAITS = re.compile(
+_WAITS = compile_late(
     r"(?:please |bitte )?(?:wait (?:up )?for (?:me|us)|wart(?:e|et)? (?:bitte )?auf (?:mich|uns)"
     r"|attend(?:s|ez)[- ](?:moi|nous)"
     r"|esp[eé]r(?:a|en)(?:me|nos)|(?:me|nos) espera|espera (?:por mim|a gente)|待って(?:て"
@@ -124,8 +125,8 @@ _CLOSINGS = (
     r"|era (?:só |exatamente )?isso (?:que (?:eu )?precisava|mesmo)|that did (?:it|the trick)"
     r"|yep|ok(?:ay)?|danke|merci|gracias|obrigad[oa]|thanks|thx)"
 )
-_CLOSES = re.compile(rf"{_CLOSINGS}(?:[\s,.;!–-]{{1,3}}{_CLOSINGS}){{0,4}}")
-_ASKING_CLAUSE = re.compile(
+_CLOSES = compile_late(rf"{_CLOSINGS}(?:[\s,.;!–-]{{1,3}}{_CLOSINGS}){{0,4}}")
+_ASKING_CLAUSE = compile_late(
     r"\w \w{1,30} \w{1,30}\s?[,;.!–-]\s+(?:and |aber |und |but )?"
     r"(?:(?:is|are|was|were|do|does|did|can|could|should|shall|would|will|has|have|must)(?:n't)? "
     r"(?:i|we|you|he|she|it|they|that|this|there|these|those|anyone|anybody|someone|somebody)\b"
@@ -137,39 +138,39 @@ _ASKING_CLAUSE = re.compile(
     r"|se puede |puedo |podemos |posso |hay (?:algun|algún)|existe (?:algum|alguma)|dá pra |pode-se )"
     r"[^,;.?!]{0,80}\Z"
 )
-_SUBORDINATE = re.compile(
+_SUBORDINATE = compile_late(
     r"\b(?:wenn|falls|weil|als|nachdem|sobald|bevor|obwohl|damit|je|sonst|deshalb|daher|deswegen"
     r"|so|nor|neither|cuando"
     r"|si|quando|se)\b"
 )
-_TAG = re.compile(
+_TAG = compile_late(
     r"\w \w{1,30}(?:,? (?:oder|gell|hein|né|ne|eh)|, (?:right|no|non|verdad|não é|não|certo|or|wa|stimmts|correct))\Z"
 )
 # "They left an offer or just the bill", without the order of a question; news that are asked for.
-_ALTERNATIVE = re.compile(
+_ALTERNATIVE = compile_late(
     r"\w \w{1,30},? (?:(?:or|oder) (?:just|only|still|already|nur|noch|schon|doch) |ou (?:juste"
     r"|seulement|encore|toujours"
     r"|déjà|só|ainda|já|apenas) |o (?:solo|sólo|todavía|aún|ya|sigue[ns]?) )\w"
     r"|[,.;–-] (?:any (?:word|news|updates?|idea|luck|progress)\b|gibt['’ ]?e?s (?:schon |da )?(?:was|etwas) neues"
     r"|(?:des|une) nouvelles?\b|alguna? (?:novedad|noticia)|se sabe algo|alguma (?:not[ií]cia|novidade))"
 )
-_NOT_ALTERNATIVE = re.compile(
+_NOT_ALTERNATIVE = compile_late(
     r"\b(?:whether|either|if|entweder|ob|wenn|soit|sea|seja|si|se|no matter|egal|may|might|can|kann|können|peut|puede"
     r"|pode|one|two|three|zwei|drei|deux|trois|dos|tres|dois|três|ein|\d+)\b"
 )
-_SEARCHED = re.compile(  # what was there before: "the handover list, it was here yesterday"
+_SEARCHED = compile_late(  # what was there before: "the handover list, it was here yesterday"
     r"[^?,]{3,60}, (?:(?:i swear|i thought|ich schwöre|te lo juro|juro que|pourtant|ayer|ontem|hier|gestern) )?"
     r"(?:it was (?:right )?here|estaba (?:aquí|ahí)|elle? était (?:là|ici)|il était (?:là|ici)"
     r"|(?:es )?tava aqui|estava aqui"
     r"|(?:die|der|das) (?:lag|war|hing|stand) doch\b)"
 )
-_HOW_IT_GOES = re.compile(
+_HOW_IT_GOES = compile_late(
     r"(?:como (?:tá|está|estão|vai|vão|anda|ficou) (?:o|a|os|as|ess[ae]|isso|indo|sendo) [^,?]{3,60}"
     r"|ça (?:avance|se passe|donne quoi) [^,?]{3,60}"
     r"|o que (?:rolou|aconteceu|houve|teve|mudou)(?! [^?]{0,60}\b(?:foi|é|era|foram)\b)[^,?]{0,60}"
     r"|hieß es nicht [^,?]{2,60})\Z"
 )
-_ALL_SAID = re.compile(
+_ALL_SAID = compile_late(
     r"(?:todo lo que|tudo (?:o )?que|tout ce qu(?:e|i|')|alles,? was|everything|all(?: that)?) "
     r"(?!.{0,120}\b(?:is|was|are|ist|war|es|está|era|é|tá|tava|est|était|works?|funciona|stimmt|passt|(?!posted|shared)\w{2,}ed)\b)"
     r"[^?]{0,60}\b(?:said|wrote|posted|sent|shared|gesagt|geschrieben|gepostet|geschickt|dit|écrit"
@@ -177,7 +178,7 @@ _ALL_SAID = re.compile(
     r"|escribi[óo]|escribieron|mandó|publicó|disse|falou|falaram|escreveu|mandou|postou)\b"
     r"(?! (?:an?|the|their|it|back)\b)"
 )
-_LOCKED_OUT = re.compile(
+_LOCKED_OUT = compile_late(
     r"(?:no luck (?:with|getting|finding|logging)\b(?!.{0,80}, so )|(?:still )?locked out of "
     r"|[^?]{0,80}\b(?:impossible (?:de (?:me |se )?(?:connecter|trouver|ouvrir|accéder|imprimer"
     r"|retrouver)|d'ouvrir|d'accéder)"
@@ -186,7 +187,7 @@ _LOCKED_OUT = re.compile(
     r"|imprimir)|no entro (?:en|al?)\b|não (?:entro|tô conseguindo|estou conseguindo|me deixa)\b))"
 )
 # Passes a question on: "Ron wants to know if the hall is heated".
-_PASSED_ON = re.compile(
+_PASSED_ON = compile_late(
     r"\b(?:(?:wants?|would like|need|needs) to know|(?:is|are|keeps?) asking"
     r"|(?:will|wollen|möchte|möchten) wissen|fragt|quieren? saber"
     r"|pregunta|veut savoir|veulent savoir|demande|quer(?:em)? saber|pergunta),? "
@@ -194,11 +195,11 @@ _PASSED_ON = re.compile(
     r"|qui|quand|où|comment|combien|se|quem|quando|onde|como|quanto)\b",
     re.IGNORECASE,
 )
-_PASSED_ON_UNSPACED = re.compile(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
+_PASSED_ON_UNSPACED = compile_late(r"か(?:を|、)?(?:知りたが|聞いて(?:い|る|ます)|聞かれ)")
 # Names who or what is wanted instead: "no, the one who has the key".
-_SOUGHT_UNSPACED = re.compile(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
+_SOUGHT_UNSPACED = compile_late(r"\A(?:いや|いいえ|違う|違います)[、。][^、。は]{1,20}[るた](?:人|方|もの|やつ)\Z")
 # "Le maçon a-t-il fini": a French verb before its pronoun, behind a noun.
-_INVERTED = re.compile(r"\A(?!peut-être|sans doute)[^,.;:!«\n]{0,60}\w-t-(?:ils?|elles?|on)\b", re.IGNORECASE)
+_INVERTED = compile_late(r"\A(?!peut-être|sans doute)[^,.;:!«\n]{0,60}\w-t-(?:ils?|elles?|on)\b", re.IGNORECASE)
 # What somebody wanted who asks again: a thing that both know, or to know something; not "no, we need nine chairs".
 _SOUGHT = (
     r"(?= (?:just |only |nur |eher |juste |só |solo )?(?:(?:the|that|this|those|these|another|to (?:ask|know|see)"
@@ -206,7 +207,7 @@ _SOUGHT = (
     r"|saber|[oa]s?|outr[oa])\b|l['’]))"
 )
 # Puts right what its author wanted: "no, I meant the other one", but not "no, I meant Rolf, not Ralf".
-_MEANT = re.compile(
+_MEANT = compile_late(
     r"\A(?:no+|nope|nah|nee?|nein|nö|non|não|nao)[\s,.;:!–-]{1,4}"
     r"(?:(?:that(?:['’]s| is) not what i (?:meant|asked)|das meint?e? ich nicht|eso no|isso não)[\s,.;:!–-]{1,4})?"
     rf"(?:(?:i|we) (?:meant|(?:was|were) asking|(?:wanted|need(?:ed)?|(?:was|were) looking for){_SOUGHT})"
@@ -218,7 +219,7 @@ _MEANT = re.compile(
     re.IGNORECASE,
 )
 # Somebody who is not there, with the verb drawn to the name, and what has run out.
-_ABSENT = re.compile(
+_ABSENT = compile_late(
     r"(?!(?:who|what|where|when|how|why|that|there|here|let|it)\b)[^\W\d]{2,20}'s (?:not )?"
     r"(?:off(?: sick)?|out(?: sick)?|away|sick|ill|late|back|gone|on (?:leave|holiday|vacation|a call)|in a meeting|in)"
     r"(?: (?:today|tomorrow|now|until|till|from|for|on|this|next|since|again|with|at|all)\b.{0,60})?"

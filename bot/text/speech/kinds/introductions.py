@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.text.speech import phrases
 from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.unspaced_questions import is_unspaced, is_unspaced_greeting
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,14 +49,14 @@ _ABOUT_BOT_BY_LANGUAGE: Mapping[str, str] = {
     r"|(?:voce|vc) (?:esta|ta) ai|estas ai|(?:voce |vc )?pode me ajudar|(?:pra|para) que (?:voce|vc) serve"
     r"|(?:no|em) que (?:voce|vc) pode (?:me )?ajudar|se apresent[ae]",
 }
-_ABOUT_BOT = re.compile(
+_ABOUT_BOT = compile_late(
     r"(?:so |and |hey |hi |hello |ok |okay |hallo |hola |oi |salut |bonjour )?(?:"
     + "|".join(f"(?P<{language}>{forms})" for language, forms in _ABOUT_BOT_BY_LANGUAGE.items())
     + r")(?: exactly| here| then| again| all| for| alles| denn| eigentlich| genau| exactement| exactamente| mesmo"
     r"| please| bitte| por favor| aqui| hier| ici)*",
     re.IGNORECASE,
 )
-_ABOUT_BOT_UNSPACED = re.compile(
+_ABOUT_BOT_UNSPACED = compile_late(
     r"(?:あなたは|君は|きみは)?(?:(?:何|なに)が(?:できます|できる)(?:の|のです|んです)?か?|(?:誰|だれ|何者)(?:です|なの)?か?)"
     r"|どなたですか|どちら様(?:ですか)?|使い方(?:は|を教えて(?:ください)?)?|自己紹介(?:して(?:ください)?)?|助けて(?:ください)?|いますか|ヘルプ"
     r"|(?:どんな|どういう)(?:こと|質問)(?:を|が)?(?:聞ける|質問できる|聞け|でき)(?:の|ます|る)?か?(?:な)?"
@@ -63,9 +64,9 @@ _ABOUT_BOT_UNSPACED = re.compile(
     r"|(?:何|なに)を(?:してくれるの|してくれますか|知っていますか|知ってるの)"
     r"|你(?:能|会|可以)(?:做|干)?(?:什么|啥)|你是谁|怎么用|帮(?:我|帮我|助)"
 )
-_ABOUT_ACT = re.compile(r"\b(?:who|whom|what) (?:are|were) (?:you|u) (?!doing\b|being\b)\w{1,20}ing\b", re.IGNORECASE)
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_KANA = re.compile("[\u3040-\u30ff]")
+_ABOUT_ACT = compile_late(r"\b(?:who|whom|what) (?:are|were) (?:you|u) (?!doing\b|being\b)\w{1,20}ing\b", re.IGNORECASE)
+_ACCENTS = compile_late("[\u0300-\u036f]")
+_KANA = compile_late("[\u3040-\u30ff]")
 
 
 def asks_about_bot(text: str) -> bool:

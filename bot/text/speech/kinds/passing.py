@@ -19,7 +19,7 @@ from bot.text.speech.mentions import MENTION
 from bot.text.speech.unspaced_questions import is_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 Manner = Literal["direct", "passing"]
 MANNERS: tuple[Manner, ...] = ("direct", "passing")
@@ -78,8 +78,8 @@ def estimate_passing(text: str) -> float:
 
 
 @cache
-def read_passing() -> Mapping[str, Sequence[int]]:
-    """The weights of each feature, read once."""
+def read_passing() -> Mapping[str, str]:
+    """The weights of each feature as the file writes them, read once."""
     return read_table(FILE)
 
 

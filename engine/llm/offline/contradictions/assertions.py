@@ -12,6 +12,7 @@ from engine.llm.offline.supersession import cues as change_cues
 from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.values import CALENDAR_NAMES, find_values
 from engine.llm.offline.words import count_words, is_common, is_stop_word, stem
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,23 +25,23 @@ MAX_WORDS = 18  # of a clause
 MIN_SUBJECT_WORDS = 2  # that say what a value is of
 MAX_AFTER = 4  # words after a value, which are its unit
 
-_WORD = re.compile(r"[^\W_]+(?:[-.'’_/][^\W_]+)*")
+_WORD = compile_late(r"[^\W_]+(?:[-.'’_/][^\W_]+)*")
 _NAME = r"@?[A-ZÀ-Þ][\w'’.-]{0,30}(?: [A-ZÀ-Þ][\w'’.-]{1,30})?"
 _MARKED = r"[`*_]{0,2}[\w./:+#@-]{1,80}?[`*_]{0,2}"
-_HOLDS = re.compile(rf"\A(?P<slot>{_NAME}) (?:{cues.HOLDS}) \S")
-_HELD = re.compile(rf"\b{cues.IS} (?:{cues.HELD}) (?:by|von|par|por) (?P<slot>{_NAME})\Z")
-_ATTRIBUTE = re.compile(
+_HOLDS = compile_late(rf"\A(?P<slot>{_NAME}) (?:{cues.HOLDS}) \S")
+_HELD = compile_late(rf"\b{cues.IS} (?:{cues.HELD}) (?:by|von|par|por) (?P<slot>{_NAME})\Z")
+_ATTRIBUTE = compile_late(
     rf"\A(?=.{{0,80}}\b(?:{cues.ATTRIBUTES})\b)(?P<of>.{{3,80}}?)(?: {cues.IS}|:) "
     rf"(?:(?:the|der|die|das|le|la|el|o|a) )?(?P<slot>{_NAME}|{_MARKED})\Z",
     re.IGNORECASE,
 )
-_PLACE = re.compile(
+_PLACE = compile_late(
     rf"\b(?:in|at|on|im|en|à|em|na|no)(?: the)? (?:{cues.PLACES}) (?P<slot>[A-ZÀ-Þ0-9][\w-]{{0,30}})\Z", re.IGNORECASE
 )
 # Is, or a word in the form of a verb, or a label: what programs print has none.
-_VERB = re.compile(rf"\b(?:{cues.IS}|wird)\b|[:=]\s|\b[a-zà-ÿ]{{1,20}}(?:s|t|en|ed|e|a)\b|[はが]")
-_RECURS = re.compile(r"\b(?:weekly|daily|wöchentlich\w?|hebdomadaire|semanal|jour fixe)\b", re.IGNORECASE)
-_DEFAULT = re.compile(r"\b(?:default|standard|main)\b", re.IGNORECASE)
+_VERB = compile_late(rf"\b(?:{cues.IS}|wird)\b|[:=]\s|\b[a-zà-ÿ]{{1,20}}(?:s|t|en|ed|e|a)\b|[はが]")
+_RECURS = compile_late(r"\b(?:weekly|daily|wöchentlich\w?|hebdomadaire|semanal|jour fixe)\b", re.IGNORECASE)
+_DEFAULT = compile_late(r"\b(?:default|standard|main)\b", re.IGNORECASE)
 _ROLE_FORMS = {"owner": "own", "lead": "lead", "leader": "lead", "head": "head", "chair": "chair"}
 
 
@@ -60,7 +61,7 @@ class Assertion(NamedTuple):
 
 
 # A value, or a word for one, which most messages lack.
-_MAY_ASSERT = re.compile(
+_MAY_ASSERT = compile_late(
     rf"\d|\b(?:{cues.HOLDS}|{cues.HELD}|{cues.ATTRIBUTES}|{cues.PLACES}|{'|'.join(sorted(CALENDAR_NAMES))})\b",
     re.IGNORECASE,
 )

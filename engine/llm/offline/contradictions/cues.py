@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from engine.text.patterns import compile_late
 from engine.text.word_lists import word_set
 
 # Somebody else's words, or words of another place.
-HEARSAY = re.compile(
+HEARSAY = compile_late(
     r"(?<![\w-])(?:sa(?:id|ys?)|claim(?:s|ed)?|told|heard|according to|apparently|allegedly|supposed(?:ly)?|wrote|"
     r"quot(?:e|ed|es)|"
     r"rumou?rs?|wiki|docs?|documentation|manual|readme|example|e\.g|for instance|let's say|suppose|imagine|pretend|"
@@ -18,7 +19,7 @@ HEARSAY = re.compile(
     re.IGNORECASE,
 )
 # Not meant as it is said.
-JOKE = re.compile(
+JOKE = compile_late(
     r"(?<![\w-])(?:lol|lmao|rofl|jk|just kidding|kidding|joke|jokes|joking|haha\w{0,9}|hehe\w{0,9}|hihi|scherz|witz|"
     r"spaß|mdr|ptdr|"
     r"blague|jaja\w{0,9}|broma|kkk\w{0,9}|rsrs|brincadeira|sarcasm|obviously|of course not)(?![\w-])|/s\b|"
@@ -26,7 +27,7 @@ JOKE = re.compile(
     re.IGNORECASE,
 )
 # What is wanted or expected, and no fact yet.
-PLAN = re.compile(
+PLAN = compile_late(
     r"(?<![\w-])(?:plan(?:s|ned|ning)? (?:to|for|on|is|was)|going to|want(?:s|ed)?|wants? to|aim(?:s|ing)?|target|"
     r"goal|hop(?:e|ing)|"
     r"intend\w{0,3}|expect\w{0,3}|estimat\w{1,4}|forecast|propos\w{1,4}|draft|ideally|ought|must|may be|might|"
@@ -39,7 +40,7 @@ PLAN = re.compile(
     re.IGNORECASE,
 )
 # A measure or a state of one moment, which the next moment may change.
-MOMENTARY = re.compile(
+MOMENTARY = compile_late(
     r"(?<![\w-])(?:right now|currently|at the moment|at present|so far|as of|today|tonight|tomorrow|yesterday|"
     r"this (?:morning|"
     r"week|month|year|time|run|build)|next|last|latest|usage|used|load|total|count|average|temperature|remaining|left|"
@@ -54,7 +55,7 @@ MOMENTARY = re.compile(
     re.IGNORECASE,
 )
 # One of many: another one has another value.
-ONE_OF_MANY = re.compile(
+ONE_OF_MANY = compile_late(
     r"(?<![\w-])(?:invoice|order|ticket|receipt|tracking|parcel|package|quote|flight|bus|buses|trains?|"
     r"trams?|ferry|ferries|shifts?|rides?|leaves?|departs?|departure|arrives?|arrival|works? (?:until|from|on)|"
     r"rechnung|bestellung|quittung|paket\w?|zug|züge|flug|flüge|fähren?|schicht\w{0,2}|"
@@ -64,19 +65,19 @@ ONE_OF_MANY = re.compile(
     re.IGNORECASE,
 )
 # Counts that grow or fall: "has 300 commits"; and what nature measures, unless it is a limit.
-COUNTED = re.compile(
+COUNTED = compile_late(
     r"(?<![\w-])(?:has|have|hat|haben|a|ont|tiene[n]?|tem|têm|"
     r"counts?) \d[\d.,]{0,12} (?![kmgt]i?b\b)[^\W\d]{3,30}(?!\s?(?:of|d[eou])\b)",
     re.IGNORECASE,
 )
-NATURE = re.compile(
+NATURE = compile_late(
     r"°|(?<![\w-])(?:degrees?|grad|degrés?|grados?|graus?|celsius|fahrenheit|percent|%)(?![\w-])|度", re.IGNORECASE
 )
-LIMITS = re.compile(
+LIMITS = compile_late(
     r"\b(?:limit|maximum|minimum|threshold|set to|target|grenze|limite|límite)\b|上限|下限", re.IGNORECASE
 )
 # About as much, at least or at most as much: another value need not disagree.
-VAGUE = re.compile(
+VAGUE = compile_late(
     r"(?<![\w-])(?:about|around|roughly|approx\w{0,8}|circa|ca|almost|nearly|at least|up to|more than|less than|over|"
     r"under|between|some|or so|or|either|ish|several|depends|depending|usually|mostly|normally|sometimes|often|"
     r"typically|generally|etwa|ungefähr|rund|fast|mindestens|bis zu|mehr als|weniger als|oder|meist\w{0,3}|"
@@ -87,7 +88,7 @@ VAGUE = re.compile(
     re.IGNORECASE,
 )
 # To somebody, or about the speaker: nothing that holds for all.
-PERSONAL = re.compile(
+PERSONAL = compile_late(
     r"(?<![\w-])(?:you|your|yours|i|i'm|i'll|i've|i'd|my|me|mine|please|thanks|ich|mein\w{0,2}|du|dein\w{0,2}|ihr|"
     r"bitte|danke|"
     r"je|j'\w{1,20}|moi|mon|ma|mes|tu|ton|ta|vous|votre|merci|yo|mi|mis|tú|usted|gracias|eu|meus?|minhas?|você|"
@@ -95,7 +96,7 @@ PERSONAL = re.compile(
     re.IGNORECASE,
 )
 # More than one at a time.
-SHARED = re.compile(
+SHARED = compile_late(
     r"(?<![\w-])(?:and|also|both|together|co|too|with|or|others?|among|besides|und|auch|beide|zusammen|sowie|et|"
     r"aussi|ensemble|y|e|"
     r"también|ambos|também|juntos|one of|some of|part of|mainly|partly|backup|deputy|second|secondary)(?![\w-])|"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.llm.offline.names.types import ENDINGS, TITLES
 from engine.llm.offline.names.vocabulary import GIVEN_NAMES, calendar_words, is_currency, looks_common, place_names
 from engine.llm.offline.words import UPPER, is_common
+from engine.text.patterns import compile_late
 from engine.text.word_lists import STOP_WORDS, word_set
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ _PART = rf"(?:{_INITIALS}|(?:St|Ste|Mt|Ft)\.(?= )|{_CAPITALIZED})"
 _PARTICLES = (
     "of|of the|de|de la|de las|de los|del|della|der|den|van|van der|von|zu|la|le|du|da|do|dos|af|av|bin|ibn|el|al"
 )
-CAPITALIZED_RUN = re.compile(
+CAPITALIZED_RUN = compile_late(
     rf"(?<![\w@#/.])(?:{TITLES}\.? )?{_PART}"
     rf"(?: (?:(?:{_PARTICLES}|for|for the|and|&) )?(?:{TITLES}\. )?{_PART}| \d{{1,4}}(?![\w:,.%-]*[\w%]))*",
     re.UNICODE,
 )
-_TOKEN = re.compile(r"\S+")
-_INITIAL = re.compile(rf"{UPPER}\.")
-_ROMAN = re.compile(r"[IVXLC]{1,7}")
-_AFTER_AUTHOR = re.compile(rf" {UPPER}{{1,3}}, $")
-_TITLE = re.compile(rf"{TITLES}\.?")
+_TOKEN = compile_late(r"\S+")
+_INITIAL = compile_late(rf"{UPPER}\.")
+_ROMAN = compile_late(r"[IVXLC]{1,7}")
+_AFTER_AUTHOR = compile_late(rf" {UPPER}{{1,3}}, $")
+_TITLE = compile_late(rf"{TITLES}\.?")
 _JOINTS = word_set("for and &")
 _TOPICS_AFTER = word_set("of for")
 _MARKS = ".,;:"

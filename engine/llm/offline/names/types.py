@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.names.vocabulary import GIVEN_NAMES, HOLIDAYS, place_names
 from engine.llm.offline.words import UPPER
+from engine.text.patterns import compile_late
 from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _SPEAK = (
     "|observed|repeated|added|remarked|whispered|shouted|laughed|smiled|nodded|agreed|sagte|sagt|fragte|fragt|meint"
     "|dit|demanda|répondit|dijo|dice|preguntó|disse|perguntou"
 )
-_AFTER_PERSON = re.compile(
+_AFTER_PERSON = compile_late(
     rf"(?<!\s)(?:\s++(?:{_SPEAK}|lives|lived|was born|is married|et al\b|joined|resigned|married|died)\b"
     r"|,? \((?:born|b\.|née|d\.|1[5-9]\d\d ?[–-])"
     r"|['’]s (?:wife|husband|nephew|niece|brother|sister|father|mother|son|daughter|uncle|aunt|cousin|boss|desk"
@@ -59,19 +60,19 @@ _ROLES = (
     "|player|coach|captain|judge|senator|governor|mayor|editor|founder|architect|chemist|physicist|comedian|rapper"
     "|wife|husband|son|daughter|brother|sister|father|mother|nephew|uncle|aunt|friend|manager|chairman|designer"
 )
-_BEFORE_PERSON = re.compile(
+_BEFORE_PERSON = compile_late(
     rf"(?:\b(?:{_SPEAK}) (?:by )?|['’\"”] (?:{_SPEAK}) the |\b(?:{_ROLES}),? |\b(?:ask|tell|thank|dear|hi|hello) |@)$",
     re.IGNORECASE,
 )
-_BY = re.compile(
+_BY = compile_late(
     r"\b(?:written|directed|composed|painted|founded|produced|sung|portrayed|played|developed|starring|married|met"
     r"|invented|designed|created|performed|recorded|edited|led|coached|voiced) (?:by |to )?$"
 )
-_TITLE_START = re.compile(rf"{TITLES}\b")
-_INITIAL = re.compile(rf"(?<![\w.])(?<!\. )(?:{UPPER}\w++ (?:{UPPER}\. )++{UPPER}\w+|(?:{UPPER}\. ?)++{UPPER}\w+)")
-_CITED = re.compile(rf"(?<!\w){UPPER}[^\W\d_]++(?:[- ]{UPPER}[^\W\d_]++)? {UPPER}{{1,3}}")
-_LOCATION_PREPOSITION = re.compile(r"\b(?:in|near|at)\s+$", re.IGNORECASE)
-_PLACE_PREPOSITION = re.compile(r"\b(?:in|near)\s+$", re.IGNORECASE)
+_TITLE_START = compile_late(rf"{TITLES}\b")
+_INITIAL = compile_late(rf"(?<![\w.])(?<!\. )(?:{UPPER}\w++ (?:{UPPER}\. )++{UPPER}\w+|(?:{UPPER}\. ?)++{UPPER}\w+)")
+_CITED = compile_late(rf"(?<!\w){UPPER}[^\W\d_]++(?:[- ]{UPPER}[^\W\d_]++)? {UPPER}{{1,3}}")
+_LOCATION_PREPOSITION = compile_late(r"\b(?:in|near|at)\s+$", re.IGNORECASE)
+_PLACE_PREPOSITION = compile_late(r"\b(?:in|near)\s+$", re.IGNORECASE)
 _OF = word_set("of for")
 _MAX_PERSON_WORDS = 4
 _MAX_PLACE_WORDS = 2

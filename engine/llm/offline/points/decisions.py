@@ -6,18 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.words import split_words
+from engine.text.patterns import compile_late
 from engine.text.word_lists import IRREGULAR_FORMS, word_set
 
 if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
 
-_LABEL = re.compile(
+_LABEL = compile_late(
     r"(?:\W{0,8}(?:decisions?|decided|agreed|outcome|resolution|conclusion|result|beschl(?:uss|üsse)|entscheidung|"
     r"ergebnis|"
     r"decisión|acuerdo|resultado|décision|conclusion|résultat|decisão|acordo|conclusão)\b|決定(?:事項)?)\s{0,3}[:：]",
     re.IGNORECASE,
 )
-_DECIDED = re.compile(
+_DECIDED = compile_late(
     r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
     r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
     r"décidé|convenu|adopté|approuvé|decidid[oa]|combinad[oa]|aprovad[oa])\b|"
@@ -30,13 +31,13 @@ _DECIDED = re.compile(
     r"(?:に(?:決まり|決め(?:ました|よう|ます)|決定|します|しましょう)|ことに(?:なりました|なった|しました|した(?=[。！\s]|$))|で(?:決まり|決定))",
     re.IGNORECASE,
 )
-_UNDECIDED = re.compile(
+_UNDECIDED = compile_late(
     r"\b(?:if|unless|until|whether|nothing|never|nobody|not|be|should|could|would|falls|wenn|ob|nicht|si|no|ne)\b"
     r"[^.;:]{0,30}\b(?:decided|resolved|agreed|settled|chosen|approved|beschlossen|entschieden|decidido|décidé)\b",
     re.IGNORECASE,
 )
 # A group that says in the present, or for the future, what it does from now on: "We keep the old press."
-_RESOLVE = re.compile(
+_RESOLVE = compile_late(
     r"(?:^|[.!;:,] (?:so |then |and |also )?|^(?:so|then|ok(?:ay)?|right|fine|good),? )"
     r"(?:we(?: will|.ll)? (?:keep (?!\w+ing\b)|buy|drop|adopt|cancel|postpone|reject|accept|approve|appoint|"
     r"hire|order|"
@@ -56,28 +57,28 @@ _RESOLVE = re.compile(
     r"encomendamos|paramos de)\b)",
     re.IGNORECASE,
 )
-_RESOLVE_JA = re.compile(
+_RESOLVE_JA = compile_late(
     r"(?:を(?:継続|購入|採用|延期|中止|変更|廃止)|に(?:変更|移行|統一)|(?:は|を)見送)(?:し|する|り|る)(?:ます|こと)?"
     r"(?=[。！\s]|$)|にする(?=[。！\s]|$)"
 )
-_HABIT = re.compile(
+_HABIT = compile_late(
     r"\b(?:every|always|usually|normally|each|often|sometimes|mostly|never|yesterday|last (?:week|month|year)|"
     r"immer|jede[nrms]?|meistens|oft|manchmal|nie|gestern|siempre|cada|normalmente|ayer|"
     r"toujours|chaque|souvent|hier|sempre|ontem|costuma)\b|いつも|毎[日週月年]|昨日",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(
+_CONDITION = compile_late(
     r"(?:^|[.,;:] )(?:if|unless|maybe|perhaps|wenn|falls|vielleicht|si|quizás|quizá|tal vez|peut-être|se|talvez)\b|"
     r"\b(?:if|unless|wenn|falls) |もし|かも",
     re.IGNORECASE,
 )
-_MINUTES = re.compile(
+_MINUTES = compile_late(
     r"\b(?:minutes (?:of|from)|minutes$|(?:meeting|team|board|council|committee|session)[ -](?:minutes|notes)|"
     r"minutes[-_ .]|resolutions?|decisions|\w*protokoll|niederschrift|beschlüsse|acta|acuerdos|compte[- ]rendu|"
     r"procès[- ]verbal|décisions|ata (?:d[aeo]|n)|decisões)\b|議事録",
     re.IGNORECASE,
 )
-_GROUP = re.compile(
+_GROUP = compile_late(
     r"\W{0,8}(?:so |then |also )?(?:we|wir|nous|on|nosotros|nós)(?: will|.ll| werden| vamos)? (\w+)", re.IGNORECASE
 )
 # Verbs that report what is the case, or what was said, and set nothing.

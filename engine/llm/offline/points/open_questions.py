@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engine.llm.offline.questions.analysis import answer_type, has_answer_type
 from engine.llm.offline.words import count_words, is_generic, split_words
 from engine.text.languages.unspaced import has_unspaced
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ _ANSWER_WINDOW = 3  # number of following messages that may answer a question
 _FRAGMENT_WORDS = 6  # of a reply that is a part of a sentence, such as "Behind the shed, next to the ladder."
 _SHORT_WORDS = 3  # of one that answers whatever it is
 _LATE_ANSWER = timedelta(hours=24)  # until which one of another conversation of the channel may
-_OPEN = re.compile(
+_OPEN = compile_late(
     r"\A\W{0,4}(?:open|offen|abierto|ouvert|aberto)\s?:|"
     r"\b(?:open question|still open|(?:still |yet )unclear|not clear(?: yet)?|"
     r"not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
@@ -35,7 +36,7 @@ _OPEN = re.compile(
     r"à décider|por definir|em aberto|a confirmar)\b|未定|未決|検討中",
     re.IGNORECASE,
 )
-_INDIRECT = re.compile(
+_INDIRECT = compile_late(
     r"\b(?:(?:does|do) any(?:one|body) know|any(?:one|body) know|(?:can|could) (?:some|any)(?:one|body) (?:tell|"
     r"say|check)|"
     r"i wonder (?:who|what|when|where|why|how|if|whether)|weiß (?:jemand|wer|einer)|kann (?:mir )?jemand|"
@@ -44,8 +45,8 @@ _INDIRECT = re.compile(
     r"でしょう)か[。\s]*$",
     re.IGNORECASE,
 )
-_QUESTION_END = re.compile(r"[^.!?？。！]{3,}+[?？]+")
-_NO_ANSWER = re.compile(
+_QUESTION_END = compile_late(r"[^.!?？。！]{3,}+[?？]+")
+_NO_ANSWER = compile_late(
     r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll (?:ask|check|look|find out)|"
     r"let me (?:check|ask|see|look)|keine ahnung|weiß (?:ich )?(?:es )?(?:auch )?nicht|gute frage|ich (?:frage|"
     r"schaue)|"
@@ -54,7 +55,7 @@ _NO_ANSWER = re.compile(
     r"わから(?:ない|ん|ず)|分から(?:ない|ん)|確認します",
     re.IGNORECASE,
 )
-_DIRECT_ANSWER = re.compile(
+_DIRECT_ANSWER = compile_late(
     r"(?:yes|yep|yeah|no|nope|not|sure|ok(?:ay)?|done|right|correct|exactly|of course|please|"
     r"(?:i|we)(?:.ve| have| do| did| can|.m| am| are)|ja|nein|doch|nicht|klar|erledigt|ich (?:habe|bin)|"
     r"sí|claro|hecho|oui|non|bien sûr|sim|não|はい|いいえ|"
@@ -66,7 +67,7 @@ _DIRECT_ANSWER = re.compile(
     re.IGNORECASE,
 )
 # A reply that begins so goes on from the question.
-_CONTINUES = re.compile(
+_CONTINUES = compile_late(
     r"(?:it|he|she|they|there|that|those|behind|below|under|above|on|in|at|next|near|by|with|from|to|after|before|until|"
     r"because|since|for|maybe|probably|tomorrow|today|only|about|er|sie|es|hinter|unter|auf|im|in|bei|neben|mit|von|vor|"
     r"nach|weil|morgen|heute|nur|está|están|en|detrás|debajo|sobre|con|desde|hasta|porque|mañana|hoy|solo|il|elle|c.est|"
@@ -74,7 +75,7 @@ _CONTINUES = re.compile(
     r"hoje)(?!\w)",
     re.IGNORECASE,
 )
-_POLITE = re.compile(
+_POLITE = compile_late(
     r"\W{0,8}(?:how are you|how is it going|how.s it going|what.s up|right|ok(?:ay)?|see you|wie geht|alles klar|"
     r"qué tal|cómo estás|ça va|comment ça va|tudo bem|お元気)",
     re.IGNORECASE,

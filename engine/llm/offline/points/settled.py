@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.points.decisions import is_decision
 from engine.llm.offline.sentences import split_sentences
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
@@ -16,7 +17,7 @@ _MADE = (
     r"(?:decided|resolved|agreed|settled|approved|adopted|rejected|beschlossen|entschieden|genehmigt|vereinbart|"
     r"décidé|approuvé|adopté|decidid[oa]|acordad[oa]|aprobad[oa]|aprovad[oa]|combinad[oa])"
 )
-_PENDING = re.compile(
+_PENDING = compile_late(
     rf"\b(?:once|when|before|until|till|after|as soon as|unless|sobald|bevor|bis|nachdem|wenn|quand|avant|lorsque|"
     rf"dès que|cuando|antes|en cuanto|quando|assim que)\b[^.;:,]{{0,60}}\b{_MADE}\b|"
     rf"\b(?:hasn|haven|isn|wasn|weren|aren|didn|hadn)['’]t\b[^.;:]{{0,40}}\b{_MADE}\b|"
@@ -29,7 +30,7 @@ _PENDING = re.compile(
     r"まだ|未定|決まって(?:い)?(?:ない|ません)|決めて(?:い)?(?:ない|ません)",
     re.IGNORECASE,
 )
-_RECALLED = re.compile(
+_RECALLED = compile_late(
     r"\b(?:(?:last|the previous|the other) (?:year|month|season|decade)|(?:years|months|ages|decades) ago|back in|"
     r"once upon|vor (?:\w+ )?(?:jahren|monaten)|letztes jahr|im letzten jahr|l['’]an dernier|l['’]année dernière|"
     r"il y a (?:\w+ )?(?:ans|mois)|el año pasado|hace (?:\w+ )?(?:años|meses)|(?:no )?ano passado|"
@@ -37,7 +38,7 @@ _RECALLED = re.compile(
     re.IGNORECASE,
 )
 # Where a sentence goes over to something else.
-_TURN = re.compile(
+_TURN = compile_late(
     r"[;；]|,? (?:but|while|whereas|however|although|though|aber|während|jedoch|mais|tandis que|alors que|pero|"
     r"mientras que|aunque|mas|porém|enquanto) |、?(?:しかし|けど|けれど)",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.points.decisions import is_in_minutes
 from engine.llm.offline.words import UPPER
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
     from engine.llm.offline.candidates import Candidate
 
 MIN_TASK_WORDS = 3
-_LABEL = re.compile(
+_LABEL = compile_late(
     r"(?:\W{0,8}(?:action(?: item)?s?|todo|to[- ]do|task|ai|aufgabe|tarea|acción|tâche|à faire|tarefa|ação)|"
     r"\W{0,8}(?:宿題|担当|タスク))\s{0,3}[:：]",
     re.IGNORECASE,
 )
-_PROMISE = re.compile(
+_PROMISE = compile_late(
     r"(?:^|[.!;,] |\b(?:and|then|ok(?:ay)?|yes|sure|so) )(?:"
     r"(?:i.ll|i will|i am going to|i.m going to) (?!be\b|see\b|have\b|never\b|not\b|miss\b|say\b|think\b|ask\b|"
     r"let you)\w+|"
@@ -34,11 +35,11 @@ _PROMISE = re.compile(
     r"trato d[eoa]))",
     re.IGNORECASE,
 )
-_PROMISE_JA = re.compile(
+_PROMISE_JA = compile_late(
     r"(?:私|僕|俺|こちら)(?:が|で|から)[^。]*(?:ます|やる|する)|(?:やって|して|送って|調べて)おきます|(?:担当|対応|手配|準備|作成|送付)します"
 )
 _WHO = rf"(?P<who>@?{UPPER}[\w’'-]+(?: {UPPER}[\w’'-]+)?)"
-_GIVEN = re.compile(
+_GIVEN = compile_late(
     rf"(?:^|[.;:!] |[-•*] ){_WHO}(?:"
     r" (?:will|is going to|takes (?:care|over)|takes|handles|is on|is responsible for|does|wird|übernimmt|"
     r"kümmert sich|macht|"
@@ -47,7 +48,7 @@ _GIVEN = re.compile(
     r"s.il te plaît|pode|podes)\b|"
     r" (?:to|→|->) (?:\w+ )|(?:さん)?(?:が|に)(?:担当|対応|お願い))"
 )
-_DUE = re.compile(
+_DUE = compile_late(
     rf"^\W*{_WHO} \w+(?:s|t|e|a|á)? .{{3,80}}\b(?:by|until|before|bis|vor|hasta|antes de|avant|d.ici|até|"
     rf"antes d[eao])\b"
 )

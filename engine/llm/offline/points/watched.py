@@ -12,6 +12,7 @@ from engine.llm.offline.supersession.clauses import parse_text
 from engine.llm.offline.supersession.sources import find_replaced
 from engine.llm.offline.words import content_stems, split_words, stem
 from engine.text.languages.unspaced import has_unspaced
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -25,7 +26,7 @@ WatchKind = Literal["mentioned", "decided", "changed"]
 # Words of a subject that only say of which kind its value is, with the kinds.
 _VALUE_WORDS = (
     (
-        re.compile(
+        compile_late(
             r"\b(?:dates?|days?|times?|deadlines?|schedules?|datum|termine?|uhrzeit|tag|frist|dates?|jour|heure|"
             r"échéance|fechas?|día|hora|plazo|datas?|dia|prazo)\b|日(?:程|付|時)?|期限|時間",
             re.IGNORECASE,
@@ -33,7 +34,7 @@ _VALUE_WORDS = (
         frozenset({"date", "time"}),
     ),
     (
-        re.compile(
+        compile_late(
             r"\b(?:prices?|costs?|budgets?|fees?|rents?|preise?|kosten|gebühr|prix|coûts?|loyer|precios?|costes?|"
             r"alquiler|preços?|custos?|aluguel|orçamento|presupuesto)\b|価格|値段|予算|料金",
             re.IGNORECASE,
@@ -41,25 +42,25 @@ _VALUE_WORDS = (
         frozenset({"money", "number"}),
     ),
 )
-_COMPOUND = re.compile(r"\b(\w{3,30}?)s?(datum|termin|preis|frist|kosten)\b", re.IGNORECASE)
-_FUNCTION_WORDS = re.compile(
+_COMPOUND = compile_late(r"\b(\w{3,30}?)s?(datum|termin|preis|frist|kosten)\b", re.IGNORECASE)
+_FUNCTION_WORDS = compile_late(
     r"\b(?:of|for|the|a|an|our|des|der|die|das|den|vom|von|für|unser\w*|du|de|la|le|les|l|d|pour|notre|nos|del|el|los|"
     r"las|para|nuestr[oa]|do|da|o|os|as|noss[oa])\b|の",
     re.IGNORECASE,
 )
-_EXCLUDED = re.compile(
+_EXCLUDED = compile_late(
     r"\b(?:not|nothing|except|excluding|apart from|other than|instead of|rather than|without|unlike|nicht|nichts|außer|"
     r"statt|anstatt|ohne|sauf|sans|au lieu d[eu]|excepto|salvo|sin|en (?:vez|lugar) de|exceto|sem|em vez d[eoa]|"
     r"pas) (?:(?:about|on|the|for|über|den|die|das|le|la|l['’]|el|o|a|de) ?){0,3}\Z",
     re.IGNORECASE,
 )
-_POINTS_BACK = re.compile(
+_POINTS_BACK = compile_late(
     r"\b(?:it|this|that|them|these|those|so|es|das|dies|ihn|sie|so|ça|cela|le|la|les|lo|eso|esto|isso|isto|"
     r"agreed|approved|décidé|beschlossen|aprobado|aprovado)\b|それ|これ|その",
     re.IGNORECASE,
 )
 # Verbs by which a thing itself changes; other words for a change ("now", "new") need a value beside them.
-_MOVES = re.compile(
+_MOVES = compile_late(
     r"\b(?:mov(?:e|ed|es|ing)|shift(?:ed|s)?|postponed?|delayed|slip(?:s|ped)|brought forward|push(?:ed|es)|"
     r"rescheduled|chang(?:e|ed|es|ing)|switch(?:ed|es)?|replac(?:e|ed|es)|raised|raises|increas(?:ed|es)|lower(?:ed|s)|"
     r"reduc(?:ed|es)|renam(?:ed|es)|relocat(?:ed|es)|updated|verschoben|verlegt|verschieb\w{1,4}|vorgezogen|geändert|ändert|ersetzt|"

@@ -8,18 +8,19 @@ from typing import Literal
 from engine.llm.offline.language_rules import find_pattern, load_words
 from engine.llm.offline.words import MONEY, UPPER, has_price, is_stop_word, split_words, stem
 from engine.text.languages.unspaced import has_unspaced
+from engine.text.patterns import compile_late
 from engine.text.time_spans import MONTHS, WEEKDAYS
 from engine.text.word_lists import CALENDAR_WORDS, SYNONYMS, word_set
 
 AnswerType = Literal["price", "quantity", "time", "person", "reason", "any"]
 
 _QUESTION_WORD = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
-_CLAUSE_BREAK = re.compile(
+_CLAUSE_BREAK = compile_late(
     rf"(?:(?<!\s)\s*+[,;]\s*+|(?<!\s)\s++)(?:and|but|or)\s++(?={_QUESTION_WORD})|(?<=\?)\s++(?!\(|\Z)", re.IGNORECASE
 )
-_PARENTHESES = re.compile(r"[()?]")
-_HINTS = re.compile(r"\(([^()]*)\)[\s?.!]*$")
-_YES_OR_NO = re.compile(
+_PARENTHESES = compile_late(r"[()?]")
+_HINTS = compile_late(r"\(([^()]*)\)[\s?.!]*$")
+_YES_OR_NO = compile_late(
     r"\A\W{0,3}+(?:and |but |so )?(?:is|are|was|were|does|do|did|can|could|may|must|has|have|will|should)\b",
     re.IGNORECASE,
 )
@@ -28,10 +29,10 @@ _MIN_CLAUSE_WORDS = 2
 _MEASURE = (
     r"\b(?:how\s+|(?=weigh))(long|tall|high|deep|wide|thick|far|old|heavy|hot|warm|cold|fast|often|big|large|weigh)\b"
 )
-_DEGREE = re.compile(_MEASURE, re.IGNORECASE)
-_COUNTED = re.compile(r"\bhow\s+many\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
+_DEGREE = compile_late(_MEASURE, re.IGNORECASE)
+_COUNTED = compile_late(r"\bhow\s+many\s+(\w+(?:\s+\w+)?)", re.IGNORECASE)
 # "In which room sits the person who …".
-_RELATIVE_WHO = re.compile(
+_RELATIVE_WHO = compile_late(
     r"\W{0,9}(?:(?:in|at|on|from|until|since|to|by) )?(?:which|what|where|when|how)\b", re.IGNORECASE
 )
 _MUCH_OF = (
@@ -39,14 +40,14 @@ _MUCH_OF = (
     r"|they|the|a|an|more|less|longer|of)\b)[a-z]"
 )
 _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
-    ("quantity", re.compile(rf"\bhow\s+many\b|\b{_MUCH_OF}|{_MEASURE}", re.IGNORECASE)),
+    ("quantity", compile_late(rf"\bhow\s+many\b|\b{_MUCH_OF}|{_MEASURE}", re.IGNORECASE)),
     (
         "price",
-        re.compile(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
+        compile_late(r"\bhow\s+(?:much|expensive)\b|\b(?:prices?|costs?|fees?|fines?|fare|charge)\b", re.IGNORECASE),
     ),
     (
         "time",
-        re.compile(
+        compile_late(
             r"\A(?!\W{0,9}(?:(?:and|but|so) )?(?:where|whom?|why|how)\b).*\bwhen\b"  # "where do we meet when it burns"
             r"|\b(?:what|which)\s+(?:time|day|date|hour|month|year)\b",
             re.IGNORECASE,
@@ -54,14 +55,14 @@ _ANSWER_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ),
     (
         "reason",
-        re.compile(
+        compile_late(
             r"\b(?:why|reasons?|how come|warum|wieso|weshalb|por qué|pourquoi|por que)\b|なぜ|どうして|为什么|為什麼",
             re.IGNORECASE,
         ),
     ),
-    ("person", re.compile(r"\b(?:who(?:m|se)?|wer|wen|wem|wessen|quién(?:es)?)\b", re.IGNORECASE)),
+    ("person", compile_late(r"\b(?:who(?:m|se)?|wer|wen|wem|wessen|quién(?:es)?)\b", re.IGNORECASE)),
 )
-_LIST_REQUEST = re.compile(
+_LIST_REQUEST = compile_late(
     r"\A\W{0,3}(?:please )?(?:can you |could you )?(?:list|enumerate|name (?:all|the|every|me)"
     r"|(?:show|give|tell) me (?:all|the list|every))\b"
     r"|\bwhat (?:all )?(?:was|were|did .{1,40}) (?:decided?|agreed?|resolved?|approved?)\b|\bsteps?\b|\bchecklist\b"
@@ -71,10 +72,10 @@ _LIST_REQUEST = re.compile(
     r"|quelles sont|quais são)\b|一覧|列出|有哪些",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(
+_PLURAL = compile_late(
     r"\b(?:which|what(?: are)?(?: the| all the| our| my| your)?|who are the)\s+(?:\w+\s+){0,2}?(\w+s)\b", re.IGNORECASE
 )
-_HOW = re.compile(
+_HOW = compile_late(
     r"\bhow (?:do|does|can|could|should|must|to|are|is)\b|\bwie (?:kann|geht|muss|mache|bekomme|komme)\b"
     r"|\bcómo (?:se|puedo|hago)\b|\bcomment (?:faire|puis|est-ce)\b|\bcomo (?:faço|posso|se)\b|どうやって|怎么|怎麼",
     re.IGNORECASE,
@@ -122,11 +123,11 @@ _UNITS = frozenset().union(*(_ANSWERS_BY_STEM.values()))
 _HOUR = stem("hour")  # a time span in hours may also be given as a day or a time: "until midnight"
 _SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [set(map(stem, group))] for key in stems}
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
-    "person": re.compile(
+    "person": compile_late(
         rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"
         r"|\b(?:people|persons?|everyone|everybody|anyone|those|staff|members) (?:who|with|without|in|from|of) "
     ),
-    "reason": re.compile(
+    "reason": compile_late(
         r"\b(?:because|since|so that|due to|owing to|therefore|in order to|reason|caused?|weil|damit|deshalb|wegen"
         r"|porque|ya que|por eso|parce que|puisque|à cause)\b"
         r"|\bas (?:it|they|we|he|she|the|its|their|our|his|her|nobody|no|nothing|there|this|these|some"
@@ -137,8 +138,8 @@ _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
 
 
 _OTHER_CUES = {"person": "self", "reason": "cause"}
-_NUMERAL = re.compile(r"\d|[〇一二三四五六七八九十百千万萬億亿两]")
-_UNSPACED_TIME = re.compile(
+_NUMERAL = compile_late(r"\d|[〇一二三四五六七八九十百千万萬億亿两]")
+_UNSPACED_TIME = compile_late(
     r"[〇一二三四五六七八九十\d][月日号時时点年]|[月火水木金土日]曜|[周週][一二三四五六日天]|星期|来週|来月|来年|今[日週月年天]"
     r"|明[日天年]|昨[日天]|[下上][周週个]|毎[日週月朝晩]|每[天周月年]"
 )
@@ -149,14 +150,14 @@ _TIME_PREPOSITIONS = word_set(
     desde hasta até avant après
     """
 )
-_FREQUENCY = re.compile(
+_FREQUENCY = compile_late(
     r"\b(?:(?:every|each) (?:\w+ )?(?:hour|day|night|week|month|quarter|year|morning|evening|\w+day|shift)s?|hourly"
     r"|daily|nightly|weekly|monthly|quarterly|yearly|annually|täglich|wöchentlich|monatlich|jährlich|jede[nrs]? \w+"
     r"|cada (?:día|semana|mes|año)|chaque (?:jour|semaine|mois|année)|tou(?:s|tes) les \w+|todos os dias|toda semana)\b"
     r"|毎[日週月年朝晩]",
     re.IGNORECASE,
 )
-_CLOCK = re.compile(
+_CLOCK = compile_late(
     r"\b\d{1,2}:\d\d\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2} ?(?:am|pm|uhr|h)\b|\d[日月年時时点]",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.words import content_words, split_words, stem
+from engine.text.patterns import compile_late
 from engine.text.word_lists import ATTRIBUTE_WORDS, word_set
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _VERBS = (
 )
 # A verb without a subject after a question word: "¿a qué hora abre?", "que horas abre?", "quanto custa?". Of two words
 # the second would be what is asked of: "¿cómo pido vacaciones?".
-_WITHOUT_SUBJECT = re.compile(
+_WITHOUT_SUBJECT = compile_late(
     r"\A\W*(?:(?i:y|e|pero|mas|entonces|então)\s+)?(?:(?i:a|de|en|em|con|com|desde|hasta|até|para|por)\s+)?"
     r"(?i:qué|que|cuál|cual|qual|cuánto|cuanto|cuánta|quanto|quanta|cuándo|cuando|quando|dónde|donde|onde|cómo|como"
     rf"|quién|quien|quem)(?:\s+(?:{_UNITS}))?(?:\s+(?:se|le|les|lhes?|nos|ya|já|no|não))*\s+(?:{_VERBS}|{_VERB})"
@@ -44,18 +45,18 @@ GERMAN_THERE = (
     r"|am (?!\w*(?:tag|abend|mittag|morgen|woch|ende)\b|\d)) ?\w)"
 )
 # An unstressed object before the verb: "¿quién lo dirige?", "qui le dirige ?".
-_OBJECT = re.compile(
+_OBJECT = compile_late(
     r"\b(?:quién|quien|cuándo|cuando|dónde|donde|cómo|como|quem|qui|quand|où|comment|pourquoi|por qué) "
     r"(?:lo|la|los|las|le|les|o|a)(?= \w+\W*\Z)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
+_NUMBER = compile_late(
     r"\A\W*(?:(?:and|but|or|und|aber|y|et|e|what about|how about|was ist mit)\s+)*"
     r"(?:(?:number|no\.?|nr\.?|nummer|número|numéro|n°|the)\s*)?#?\d[\w.-]{0,8}\W*\Z",
     re.IGNORECASE,
 )
 # What stands for the noun of the question before: "celui de Brest", "the one in Lyon".
-_NOUN = re.compile(
+_NOUN = compile_late(
     r"\A\W*(?:celui|celle|ceux|celles|(?:the )?ones?|that|those|derjenige|diejenige|aquel|aquella|aquele|aquela)"
     r" (?:de|du|des|d['’]|à|in|of|at|from|for|von|aus|da|do|em)\b"
     r"|\A\W*(?:el|la|los|las|o|a|os|as) (?:de|del|da|do|das|dos)\b"
@@ -63,32 +64,32 @@ _NOUN = re.compile(
     re.IGNORECASE,
 )
 # A noun with its article, and "of" behind it: "le cours de tissage", "the course of weaving".
-_NOUN_WITH_OWNER = re.compile(
+_NOUN_WITH_OWNER = compile_late(
     r"\b(?:the|der|die|das|den|dem|el|la|los|las|le|les|l['’]|o|a|os|as|du|del|do|da)\s?([^\W\d]{3,40})"
     r"(?=(?: (?:of|von|vom|der|des|de|du|del|da|do)\b| d['’])\W{0,2}(\w))",
     re.IGNORECASE,
 )
 _OWNED_BY = r"(?:of|von|vom|der|des|del|de|du|da|do|d['’])\s?(?:(?:the|der|dem|den|la|le|les|los|las|el|os|as|o|a)\s)?"
 _ATTRIBUTES = frozenset(stem(word) for word in ATTRIBUTE_WORDS)
-_KIND_ASKED = re.compile(  # the type of answer that a question with another subject needs, too
+_KIND_ASKED = compile_late(  # the type of answer that a question with another subject needs, too
     r"\A(?:\W|and |but |und |y |et |e )*(when|where|how (?:many|much|long|far|old|often)|wann|wo"
     r"|wie (?:viele?|lange|oft|weit)|cuándo|dónde|cuántos|cuántas|quand|où|combien|quando|onde|quantos|quantas)\b",
     re.IGNORECASE,
 )
-_THING_PRONOUN = re.compile(r"\b(?:it|its)\b", re.IGNORECASE)
+_THING_PRONOUN = compile_late(r"\b(?:it|its)\b", re.IGNORECASE)
 # Asks for a name, which the answer tells: "who builds it", "which company", "what is it called".
-_ASKS_NAME = re.compile(
+_ASKS_NAME = compile_late(
     r"\b(?:who|whom|which|wer|wen|wem|welche\w*|quién(?:es)?|quien(?:es)?|cuál(?:es)?|qui|quels?|quelles?|quem|qual|quais"
     r"|called|named|heißt|llama|appelle|chama|names?|namen|nombres?|noms?|nomes?)\b|谁|誰|どの|哪|名前|名称|名字",
     re.IGNORECASE,
 )
 # Those who act, whom an answer names: "when do they deliver it", "wann liefern sie".
-_ACTORS = re.compile(
+_ACTORS = compile_late(
     r"\b(?:they|them|theirs?|(?-i:sie|ihnen|deren|ihre?[nmrs]?)|ils|elles|eux|leurs?|ell[oa]s|el[ea]s|del[ea]s)\b",
     re.IGNORECASE,
 )
-_PLURAL_VERB = re.compile(r"(?<!está)(?<!sã)[^\W\d_](?:[aeo]n|[ae]m|ão)\W*\Z")
-_BEFORE_QUESTION = re.compile(r"(?:[!?…]|(?<=[^\W\d_]{3})\.)\s+(?=[^\W\d_a-zà-ÿ]|¿)")
+_PLURAL_VERB = compile_late(r"(?<!está)(?<!sã)[^\W\d_](?:[aeo]n|[ae]m|ão)\W*\Z")
+_BEFORE_QUESTION = compile_late(r"(?:[!?…]|(?<=[^\W\d_]{3})\.)\s+(?=[^\W\d_a-zà-ÿ]|¿)")
 _OWNERS = word_set("de del du des da do das dos von vom der of")
 
 

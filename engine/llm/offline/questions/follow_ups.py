@@ -47,6 +47,7 @@ from engine.llm.offline.words import content_words, is_generic, is_stop_word, sp
 from engine.text.cleanup import MESSAGE_TIME
 from engine.text.languages.unspaced import has_unspaced
 from engine.text.names import normalize_name
+from engine.text.patterns import compile_late
 from engine.text.word_lists import ATTRIBUTE_WORDS, CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ if TYPE_CHECKING:
     from engine.llm.offline.names.types import NamedEntity
     from engine.models import ChatTurn
 
-_DEGREE = re.compile(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
+_DEGREE = compile_late(r"\A(?:how|wie|quão|cuán) \w+ ", re.IGNORECASE)  # "how high is the rent"
 _GERMAN_ARTICLES = word_set("der die das den dem des ein eine einen einem einer")
-_ASKED_NOUN = re.compile(r"\A(?:welche[rsnm]?|wie viele?|was für(?: eine?n?)?) \w+", re.IGNORECASE)
-_OTHER_ONE = re.compile(
+_ASKED_NOUN = compile_late(r"\A(?:welche[rsnm]?|wie viele?|was für(?: eine?n?)?) \w+", re.IGNORECASE)
+_OTHER_ONE = compile_late(
     r"\b(?:the|a|an|our|my|your) (?!(?:other|same|first|last|next|right|only|new|old|best|whole)\b)([\w-]{3,}) ones?\b",
     re.IGNORECASE,
 )
-_CONTINUATION = re.compile(
+_CONTINUATION = compile_late(
     r"\A\W*(?:(?:no|nein|non|não)\s*,\s*)?(?:(?:sorry|pardon)[\s,]+)?"
     r"(?:(?:i mean|i meant|ich mein(?:e|te)|me refiero a|quiero decir"
     r"|je (?:parle d[eu]|veux dire|voulais dire)|quero dizer|or rather)\b[\s,]*)?"
@@ -71,7 +72,7 @@ _CONTINUATION = re.compile(
     r"|qu(?:'|’)en est-il d[eu]|et (?:pour )?|e quanto a|e)?\b[\s,]*",
     re.IGNORECASE,
 )
-_RETURN = re.compile(
+_RETURN = compile_late(
     r"\A\W*(?:(?:and|so|ok(?:ay)?|und|also|y|et|e|now)\b[\s,]*)*(?:(?:go(?:ing)? |com(?:e|ing) )?back to|returning to"
     r"|(?:noch ?mal )?zurück zu[rm]?|volv(?:iendo|amos) al?"
     r"|pour revenir (?:à|aux?)|revenons (?:à|aux?)|voltando (?:ao?|à)s?)"
@@ -92,21 +93,21 @@ _QUESTION_WORDS = _ASKING - word_set(
 ) | word_set("was")
 _OF = word_set("of von vom de du des del da do das dos")
 _WHO = frozenset({"who", "wer", "quién", "qui", "quem"})
-_PREPOSITION = re.compile(
+_PREPOSITION = compile_late(
     r"\A(on|at|in|for|with|without|from|until|since|after|before|by|during|am|im|für|mit|bei|seit|ab|bis|en|para|con|pour"
     r"|avec|em|no|na|com|desde|depuis|dès|hasta|até)\b",
     re.IGNORECASE,
 )
-_OWNER = re.compile(r"(?<=\w )(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s\b|の|的", re.IGNORECASE)
+_OWNER = compile_late(r"(?<=\w )(?:of|von|vom|der|des|del|de|du|da|do)\b|\w['’]s\b|の|的", re.IGNORECASE)
 # The subject of a question: what its last article, or "of" without one, introduces.
 _ARTICLES = r"the|a|an|our|my|your|this|der|die|das|dem|den|des|unser\w*|el|la|los|las|le|les|l['’]|o|os|as|nosso|nossa"
-_SUBJECT = re.compile(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,4}}))", re.IGNORECASE)
-_HINT = re.compile(r" \([^()]*\)\Z")  # what was carried over
+_SUBJECT = compile_late(rf"\b(?:{_ARTICLES}|of|about)\s+(?=((?:[\w’'.-]+\s*){{1,4}}))", re.IGNORECASE)
+_HINT = compile_late(r" \([^()]*\)\Z")  # what was carried over
 _MIN_WHOLE_WORDS = 2  # content words of a question that stands alone
 _MAX_CARRIED = 4
 MAX_ARTICLE_REACH = 200  # characters of a follow-up in which an article is looked for
-_QUOTED = re.compile(r"\[\d{1,9}\]|[“”]")
-_CHAT_ATTRIBUTION = re.compile(
+_QUOTED = compile_late(r"\[\d{1,9}\]|[“”]")
+_CHAT_ATTRIBUTION = compile_late(
     rf"^[ \t]*+[-*•]?[ \t]*+(?:[^:(“\n]{{1,40}}: )?+([^\W\d_][^:(“\n]{{1,60}}?) \({MESSAGE_TIME}(?: UTC)?\):",
     re.MULTILINE,
 )

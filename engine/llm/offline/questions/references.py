@@ -10,11 +10,12 @@ import re
 
 from engine.llm.offline.questions.ellipsis import GERMAN_THERE
 from engine.llm.offline.words import split_words
+from engine.text.patterns import compile_late
 from engine.text.word_lists import STOP_WORDS
 
 MAX_WORD_LENGTH = 80
 
-_PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_PERSON_PRONOUNS = compile_late(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 
 _GERMAN_VERBS = "ist|war|wird|wurde|hat|hatte|kann|konnte|soll|sollte|muss|musste|darf|durfte"
 _FRENCH_MODALS = (
@@ -23,7 +24,7 @@ _FRENCH_MODALS = (
 _CLITIC = "(?:les?|la|lui|leur|y|en)"
 _FRENCH_VERB = r"\w+(?:(?<!i)er|[iï]r|(?:[aeo]n|in|r)dre)"  # an infinitive; nouns such as "papier" end otherwise
 # Words that refer to something said before: "there" not in "is there", "that" not as a conjunction.
-_REFERENCES = re.compile(
+_REFERENCES = compile_late(
     r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|this|these|those|one|ones|same)\b"
     r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
     r"(?! (?:is|are|was|were|will|has)\b)"
@@ -147,7 +148,7 @@ _GERMAN = (
     ),
     r"\b(?:spät|viel uhr) (?:ist|war) (es)\b",
 )
-_IMPERSONAL = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (*_ENGLISH, *_FRENCH, *_GERMAN))
+_IMPERSONAL = tuple(compile_late(pattern, re.IGNORECASE) for pattern in (*_ENGLISH, *_FRENCH, *_GERMAN))
 _PHRASE = (
     r"(?: (?:of|in|at|on|from|de|del|des|du|do|da|en|à|au) (?:(?:the|our|la|el|los|las|le|les|o|a|os|as) )?[^\W\d]+)?"
 )
@@ -157,7 +158,7 @@ _NO_VERB = (
     r"|à|au|aux|con|com|avec|para|por|pour|y|e|et|o|ou|son|es|sont|est|são|é|su|sus|quand|quando|cuando|when)\b)"
 )
 # Several people or things whom a question names, with the beginning of what it says of them.
-_NAMED = re.compile(
+_NAMED = compile_late(
     r"\b(?:(?:which|what|how many|the|all|our|most|some|quels|quelles|combien de|les|nos|qué|cuántos|cuántas|los|las"
     r"|nuestros|nuestras|quais|quantos|quantas|os|as|do|did|have|are|were|will|can|should|must|may) "
     r"(?!(?:they|we|you|i|it|he|she)\b)(?:[^\W\d]+ )?"
@@ -166,15 +167,15 @@ _NAMED = re.compile(
     rf"{_PHRASE} (?!{_NO_VERB})[^\W\d]++(?!-)",
     re.IGNORECASE,
 )
-_THEIRS = re.compile(
+_THEIRS = compile_late(
     r"\b(?:they|them|theirs?|ils|elles|eux|leurs?|ellos|ellas|sus?|eles|elas|deles|delas)\b", re.IGNORECASE
 )
-_GERMAN_NOUN = re.compile(
+_GERMAN_NOUN = compile_late(
     r"\b(?:[Dd](?:er|ie|as|en|em)|[Ww]elche[rsnm]?|[Aa]lle|[Uu]nsere?[rnms]?|[Kk]?[Ee]ine?[rnms]?|[Jj]ede[rsnm]?)"
     r" (?:[a-zäöüß]+ )?[A-ZÄÖÜ][^\W\d]+"
 )
 # In a clause that follows the noun which it means.
-_GERMAN_OWN = re.compile(
+_GERMAN_OWN = compile_late(
     r"\b(?:wenn|dass|weil|bevor|nachdem|falls|sobald|ob|damit|während|bis|als|obwohl) (er|sie|es|ihn|ihm|ihnen)\b"
     r"| (ihre?[nm]?|seine?[nm]?)\b"
     r"|, (?:(?:mit|von|in|bei|nach|für|aus) )?(deren|dessen)\b"

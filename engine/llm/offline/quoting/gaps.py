@@ -10,6 +10,7 @@ from engine.llm.offline.questions.analysis import has_answer_type, is_list_noun,
 from engine.llm.offline.quoting.contrasts import join_names, list_stated
 from engine.llm.offline.words import content_stems, has_parts, is_generic, is_stop_word, split_words, stem, word_family
 from engine.text.languages.unspaced import has_unspaced
+from engine.text.patterns import compile_late
 from engine.text.word_lists import CONTRASTING_WORDS, word_set
 
 if TYPE_CHECKING:
@@ -25,57 +26,57 @@ SELF_WORDS = word_set(
 )
 _ENDS = r"(?=\W{0,3}(?:\Z|[?.!,;])| (?:this|next|last) )"
 _LAST_WORD = r"(?= \w+\W{0,3}\Z)"
-_COMPLEMENT = re.compile(rf"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) ([\w-]+)(?: ([\w-]+))?{_ENDS}")
+_COMPLEMENT = compile_late(rf"\b(?:of|on|in|for|at|about|with) (?:the|a|an|our|my|your) ([\w-]+)(?: ([\w-]+))?{_ENDS}")
 # Without an article, after what it qualifies: "the price of timber", not "rooms we have for meetings".
-_BARE_COMPLEMENT = re.compile(rf"\b(\w+) (?:of|for|with) (?!(?:the|a|an|our|my|your) )([\w-]{{3,}}){_ENDS}")
+_BARE_COMPLEMENT = compile_late(rf"\b(\w+) (?:of|for|with) (?!(?:the|a|an|our|my|your) )([\w-]{{3,}}){_ENDS}")
 # "How much of it is for sugar?", "when are invoices for private customers due?", "the phone of Ada's deputy".
-_IS_FOR = re.compile(rf"\b(?:is|are|was|were|goes|go) (?:for|on|to) (?:the |a |an |our )?([\w-]{{3,}}){_ENDS}")
-_INNER_COMPLEMENT = re.compile(
+_IS_FOR = compile_late(rf"\b(?:is|are|was|were|goes|go) (?:for|on|to) (?:the |a |an |our )?([\w-]{{3,}}){_ENDS}")
+_INNER_COMPLEMENT = compile_late(
     rf"\A\W{{0,3}}(?:when|where|how \w+|what) (?:is|are|was|were) (?:the )?[\w-]+ (?:for|from|of) (?:the )?"
     rf"([\w-]{{3,}})(?: ([\w-]{{3,}}))?{_LAST_WORD}"
 )
-_POSSESSED = re.compile(rf"\w['’]s ([\w-]{{3,}}){_ENDS}")
-_WHEN_IS = re.compile(r"\b(?:when|where) (?:is|are) (?:the|our|my|your) (?:\w+ )?(\w+) (?:of|in|at|on|for|with)\b")
-_RELATIVE = re.compile(r"\w (?:that|which|who|whose|where)\b", re.IGNORECASE)
-_WHEN_DOES = re.compile(
+_POSSESSED = compile_late(rf"\w['’]s ([\w-]{{3,}}){_ENDS}")
+_WHEN_IS = compile_late(r"\b(?:when|where) (?:is|are) (?:the|our|my|your) (?:\w+ )?(\w+) (?:of|in|at|on|for|with)\b")
+_RELATIVE = compile_late(r"\w (?:that|which|who|whose|where)\b", re.IGNORECASE)
+_WHEN_DOES = compile_late(
     r"\W{0,3}(?:(?:when|how (?:often|long|far|fast)) (?:was|were|did|does|do|is|are|has|have|can|must|may)"
     r"|where (?:do|does|did)) (?:(?:the|our|my) )?(?:[\w-]+ ){1,5}(\w+)"
     r"\W{0,3}\Z"
 )
 # What a question for yes or no, a time or a place is about.
-_SUBJECT = re.compile(
+_SUBJECT = compile_late(
     r"\W{0,3}(?:(?:when|where|how (?:often|long|far|fast))\s+)?"
     r"(?:is|are|was|were|can|may|must|do|does|did|has|have|should)\s+(?:(?:the|our|my|a|an)\s+)?([\w-]{3,})",
     re.IGNORECASE,
 )
 # The verb of a question for who does something.
-_WHO_DOES = re.compile(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
-_NAME_SEPARATORS = re.compile(r"[-_./]")
+_WHO_DOES = compile_late(r"\bwho(?:\s+(?:has|have|had|will|can|could|should|would|must))?\s+(?:\w{2,12}ly\s+)?(\w+)")
+_NAME_SEPARATORS = compile_late(r"[-_./]")
 # What a question for who may, must or does something is about: "who may drive the tractor?".
-_WHO_DOES_WHAT = re.compile(
+_WHO_DOES_WHAT = compile_late(
     r"\A\W{0,3}who(?:\s[\w']+){1,3}?\s(?:the|a|an|our|my|your)\s(?:[\w-]+\s){0,2}?([\w-]{3,})\W{0,3}\Z", re.IGNORECASE
 )
 # "What distance does spinach need?"
-_WHAT_DOES = re.compile(
+_WHAT_DOES = compile_late(
     r"\W{0,3}(?:what|which|how)\s(?:[\w-]+\s){1,2}(?:does|do|did)\s(?:(?:the|a|an|our|my|your)\s)?([\w-]{3,})\s\w+\W{0,3}\Z",
     re.IGNORECASE,
 )
-_LETTERED = re.compile(r"\b([A-Za-z]{3,20})\b:?\s([A-HJ-Z])(?![\w'’])")  # "hall B", in a cell "hall: B"
-_NEGATED = re.compile(
+_LETTERED = compile_late(r"\b([A-Za-z]{3,20})\b:?\s([A-HJ-Z])(?![\w'’])")  # "hall B", in a cell "hall: B"
+_NEGATED = compile_late(
     r"\b(?:not|never|no longer|cannot|nicht|nie|ne \w+ pas|jamais|nunca)\b|n['’]t\b"
     r"|\b(?:no|não) (?:se |me )?\w+[aeo][nm]?\b",
     re.IGNORECASE,
 )
 # Says it of some and so denies it of others, or says of what it is not so.
-_DENIES = re.compile(
+_DENIES = compile_late(
     r"\b(?:not?|never|nobody|none|nothing|neither|nor|cannot|without|only|except|unless|instead|but|lacks?|missing|fails?"
     r"|failed|refus\w+|forbid\w*|ban(?:s|ned)?|prohibit\w*|stop(?:s|ped)?|close[ds]?|off|out|un\w{4,}|nicht|keine?[nrms]?|nie"
     r"|niemand|ohne|nur|außer|sondern|pas|jamais|personne|sans|sauf|nunca|nadie|sin|solo|salvo|não|ninguém|sem|só)\b"
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"\b(\w+): ")
-_HIRAGANA = re.compile("[\u3041-\u309f]")  # in a pair of letters: the end of a word
+_LABEL = compile_late(r"\b(\w+): ")
+_HIRAGANA = compile_late("[\u3041-\u309f]")  # in a pair of letters: the end of a word
 MIN_BEGINNING = 4  # letters that two forms of a name share
 
 

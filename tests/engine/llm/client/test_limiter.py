@@ -7,7 +7,8 @@ import pytest
 
 from engine.errors import ModelTimeout
 from engine.llm.client import limiter
-from engine.llm.client.limiter import PrioritySemaphore, ThinkingTime
+from engine.llm.client.limiter import PrioritySemaphore
+from engine.llm.client.thinking_time import ThinkingTime
 from tests.support.clock import ManualClock
 from tests.support.patience import PATIENCE
 

@@ -76,7 +76,7 @@ def test_integers_change_vectors_hardly(model: E5Model) -> None:
 
 @needs_weights
 def test_a_processor_that_computes_integers_badly_gets_the_graph_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = list[bytes]()
+    opened = list[Path]()
 
     class Session:
         """All texts have the same vector."""
@@ -84,13 +84,13 @@ def test_a_processor_that_computes_integers_badly_gets_the_graph_of_blocks(monke
         def run(self, _names: list[str], _feed: dict[str, np.ndarray]) -> list[np.ndarray]:
             return [np.load(CHECK_VECTORS)[:1]]
 
-    def open_session(graph: bytes, *_: object) -> Session:
+    def open_session(graph: Path, *_: object) -> Session:
         opened.append(graph)
         return Session()
 
     monkeypatch.setattr(e5, "open_session", open_session)
     load_e5(find_weights(), 1)
-    assert opened == [INTEGER_GRAPH.read_bytes(), BLOCK_GRAPH.read_bytes()]
+    assert opened == [INTEGER_GRAPH, BLOCK_GRAPH]
 
 
 @needs_weights
