@@ -18,7 +18,8 @@ WORD_BITS = 64
 SEED = 1  # of the rotation
 ENCODED_ROWS, COUNTED_ROWS = 128, 32_768  # handled at once, so that they stay in a cache of the processor
 SUMMED_WORDS = 3  # of which the bits that differ can be counted in 8 bits
-LEVELS = 3  # bits of the magnitude of a query's number
+# Bits of the magnitude of a query's number, and the standard deviations that the highest one stands for.
+MAGNITUDE_BITS, HIGHEST_MAGNITUDE = 2, 2.0
 # Of rows whose cosine is just enough, so many standard deviations of the error let pass 96 % and 99 %.
 DIFFERENCE_DEVIATIONS, ESTIMATE_DEVIATIONS = 1.75, 2.5
 MEAN_MAGNITUDE = sqrt(2 / pi)  # of a number with a standard deviation of 1
@@ -53,11 +54,13 @@ class BitSketch:
     def prepare(self, query: np.ndarray) -> SketchedQuery:
         """A query of length one, shape (dim,), for comparisons."""
         rotated = self._rotate(query[None])
-        magnitudes = np.abs(rotated)
-        levels = np.rint(magnitudes * ((2**LEVELS - 1) / max(magnitudes.max(), np.float32(1e-30)))).astype(np.int64)
-        planes = np.stack([_pack((levels >> level) & 1 > 0)[:, 0] for level in range(LEVELS)])
-        length = sqrt(float((levels**2).sum()) * self.dim) * MEAN_MAGNITUDE
-        return SketchedQuery(self.dim, _pack(rotated > 0)[:, 0], planes, int(levels.sum()), length)
+        magnitudes, highest = np.abs(rotated[0]).astype(np.float64), 2**MAGNITUDE_BITS - 1
+        length = max(float(np.linalg.norm(magnitudes)), 1e-30)
+        step = HIGHEST_MAGNITUDE * length / (sqrt(self.dim) * highest)
+        levels = np.rint(magnitudes / step).clip(max=highest).astype(np.int64)
+        planes = np.stack([_pack((levels[None] >> bit) & 1 > 0)[:, 0] for bit in range(MAGNITUDE_BITS)])
+        scale = length / (sqrt(self.dim) * MEAN_MAGNITUDE * max(float(magnitudes @ levels), 1e-30))
+        return SketchedQuery(self.dim, _pack(rotated > 0)[:, 0], planes, int(levels.sum()), scale)
 
     def _rotate(self, vectors: np.ndarray) -> np.ndarray:
         """Rotated vectors: some signs change, then the phase of every frequency."""
@@ -78,7 +81,7 @@ class SketchedQuery:
     signs: np.ndarray
     planes: np.ndarray
     total: int
-    length: float
+    scale: float
 
     def count_differences(self, words: Sequence[np.ndarray], found: np.ndarray) -> None:
         """Write for each row how many bits differ, which tells the angle."""
@@ -106,7 +109,7 @@ class SketchedQuery:
             lost *= 2
             for column, word in zip(differing, plane, strict=True):
                 np.add(lost, np.bitwise_count(np.bitwise_and(column, word, out=chosen), out=counts), out=lost)
-        return (self.total - 2 * lost) * np.float32(1 / self.length)
+        return (self.total - 2 * lost) * np.float32(self.scale)
 
     def most_differences(self, cosine: float) -> int:
         """How many bits differ at most in nearly all rows with at least this cosine."""

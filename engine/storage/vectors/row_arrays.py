@@ -186,9 +186,9 @@ class RowArrays:
         count = max(REFINE_FACTOR * k, MIN_REFINED_ROWS)
         runs, prepared = self._find_runs(vector_filter), self._vectors.prepare(query)
         if (sketch := self._vectors.sketch) and len(runs) >= SKETCHED_ROWS:
-            words, compare = [self._rows[name] for name in sketch.names], partial(self._compare_copies, prepared)
-            searching = SketchSearch(words, self._rows["has_direction"], sketch.prepare(query), compare)
-            runs = searching.narrow(runs, k)
+            words, has_direction = [self._rows[name] for name in sketch.names], self._rows["has_direction"]
+            searching = SketchSearch(words, has_direction, sketch.prepare(query))
+            runs = searching.narrow(runs, k, partial(self._compare_copies, prepared))
         similarities = self._compare_runs(prepared, runs)
         near = self._find_in_sample(similarities, count)
         if near is None or len(near) < count:

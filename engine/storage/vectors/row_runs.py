@@ -45,11 +45,9 @@ class Runs:
         return int(self._firsts[-1])
 
     def find_places(self, numbers: np.ndarray) -> np.ndarray:
-        """The places of these rows, counted from the first run on."""
-        if not len(numbers):
-            return numbers
-        runs = np.searchsorted(self._firsts, numbers, side="right") - 1
-        return np.asarray(self.starts[runs] + numbers - self._firsts[runs])
+        """The places of these rows, which are counted from the first run on, ascending."""
+        counts = np.diff(np.searchsorted(numbers, self._firsts))
+        return np.asarray(numbers + np.repeat(self.starts - self._firsts[:-1], counts))
 
     def list_long(self) -> list[tuple[int, int, int]]:
         """The long runs: first place, the place behind the last one, and the number of the first row."""
@@ -91,7 +89,7 @@ class SpaceRuns:
 class SketchSearch:
     """Leaves of many rows those whose sketches are near enough to a query.
 
-    `words`: the columns of the sketches; `compare`: gives the cosines of rows at places.
+    `words`: the columns of the sketches.
 
     The k-th best cosine of the rows whose sketches are nearest is reached by k rows. From it follows how far the
     sketches of the k nearest rows may be: a row that just reaches it is left out with a probability of 5 %, a nearer
@@ -102,10 +100,12 @@ class SketchSearch:
     words: Sequence[np.ndarray]
     has_direction: np.ndarray
     query: SketchedQuery
-    compare: Callable[[np.ndarray], np.ndarray]
 
-    def narrow(self, runs: Runs, k: int) -> Runs:
-        """The rows that may be among the k nearest; all of them if these are too many."""
+    def narrow(self, runs: Runs, k: int, compare: Callable[[np.ndarray], np.ndarray]) -> Runs:
+        """The rows that may be among the k nearest; all of them if these are too many.
+
+        `compare`: gives the cosines of rows at places.
+        """
         k = max(k, MIN_RANK)
         probed = max(PROBE_FACTOR * k, MIN_PROBED_ROWS)
         differences = self._count_differences(runs)
@@ -113,7 +113,7 @@ class SketchSearch:
         near = runs.find_places(np.flatnonzero(differences <= limit))
         if len(near) < k or len(near) * WHOLE_SHARE > len(runs):
             return runs
-        cosines = self.compare(near)
+        cosines = compare(near)
         least = _find_highest(cosines, k)
         limit = max(limit, self.query.most_differences(least))
         places = runs.find_places(np.flatnonzero(differences <= limit))
@@ -121,7 +121,7 @@ class SketchSearch:
         best = places[estimates >= _find_highest(estimates, probed)]
         if len(best) * WHOLE_SHARE > len(runs):
             return runs
-        least = max(least, _find_highest(self.compare(best), k))
+        least = max(least, _find_highest(compare(best), k))
         chosen = np.union1d(places[estimates >= self.query.least_estimate(least)], near[cosines >= least])
         return runs if len(chosen) * WHOLE_SHARE > len(runs) else Runs.of_places(chosen)
 
@@ -148,7 +148,9 @@ class SketchSearch:
 
     def _estimate(self, places: np.ndarray) -> np.ndarray:
         blocks = [places[start : start + BLOCK_ROWS] for start in range(0, len(places), BLOCK_ROWS)]
-        return np.concatenate([self.query.estimate([column[block] for column in self.words]) for block in blocks])
+        return np.concatenate(
+            [self.query.estimate([column.take(block, mode="clip") for column in self.words]) for block in blocks]
+        )
 
 
 def _find_limit(differences: np.ndarray, count: int, highest: int) -> int:
