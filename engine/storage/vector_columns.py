@@ -54,15 +54,18 @@ class ExactColumns:
 
     `numpy.vecdot` calls BLAS for each row: unlike a product of matrices, it starts no threads, which would occupy every
     core for some milliseconds after each call, and a row has the same similarity wherever it stands.
+    `is_sketched`: further columns have sketches of the vectors.
     """
 
-    def __init__(self, dim: int) -> None:
-        self.types: dict[str, np.dtype[Any]] = {"vector": np.dtype((np.float32, (dim,)))}
+    def __init__(self, dim: int, *, is_sketched: bool = False) -> None:
         self.compared = self.decoded = ("vector",)
-        self.sketch: BitSketch | None = None
+        self.sketch = BitSketch(dim) if is_sketched else None
+        self.types: dict[str, np.dtype[Any]] = {"vector": np.dtype((np.float32, (dim,)))}
+        if self.sketch:
+            self.types |= self.sketch.types
 
     def encode(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        return {"vector": vectors}
+        return {"vector": vectors} | (self.sketch.encode(vectors) if self.sketch else {})
 
     def decode(self, columns: Columns) -> np.ndarray:
         return columns["vector"]
@@ -79,7 +82,7 @@ class RoundedColumns:
 
     For embeddings without dominant dimensions, cosines differ by less than 0.005 from the exact ones, mostly by 0.0005.
     `is_refined`: a second column has the remainders, which `decode` adds: its cosines differ by less than 0.00003.
-    `is_sketched`: further columns have sketches of the vectors.
+    `is_sketched`: as of `ExactColumns`.
     """
 
     def __init__(self, dim: int, *, is_refined: bool = False, is_sketched: bool = False) -> None:

@@ -242,7 +242,7 @@ class LanceTable:
         self._shares.record_rows(self._name, count := await self.count_rows())
         rows = reserve_rows(self._dim, count, self._shares.give(self._name), self.folder.parent)
         async with self.hold_files():
-            groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
+            groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_large else None
             query = self.table.query().select([*KEY_COLUMNS, "vector"])
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
                 keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.storage.vector_columns import RoundedColumns
+from engine.storage.vector_columns import ExactColumns, RoundedColumns
 from engine.storage.vectors import row_arrays, row_runs
 from engine.storage.vectors.base import VectorFilter
 from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups
@@ -102,6 +102,16 @@ def test_rows_are_compared_as_without_sketches_where_these_tell_nothing(monkeypa
     for k in (20, COUNT - 1, COUNT, COUNT + 1):  # nothing is near, or all is wanted
         assert rows.search(query, k, EVERYWHERE) == exact.search(query, k, EVERYWHERE)
     assert compared == [COUNT] * 8
+
+
+def test_exact_rows_have_sketches_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids, compared = np.arange(COUNT), count_compared(monkeypatch)
+    rows = RowArrays(ExactColumns(DIM, is_sketched=True), COUNT)
+    rows.append({"id": ids, "space": ids % SPACES, "room": ids * 0, "part": ids * 0}, VECTORS)
+    assert share_found(rows, EVERYWHERE, 20) >= 0.97
+    assert np.median(compared) * 8 < COUNT
+    hits = rows.search(QUERIES[0], 20, EVERYWHERE)
+    assert [hit.similarity for hit in hits] == pytest.approx([COSINES[0, hit.id] for hit in hits])
 
 
 def test_small_scopes_are_compared_as_without_sketches(monkeypatch: pytest.MonkeyPatch) -> None:

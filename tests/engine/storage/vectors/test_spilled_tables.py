@@ -21,7 +21,7 @@ from engine.scheduling.supervisor import Supervisor
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.disk import Disk
 from engine.storage.spilled_rows import SpilledRows
-from engine.storage.vector_columns import REMAINDER, ROUNDED, RoundedColumns
+from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
 from engine.storage.vectors import row_arrays, row_runs
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.lance import LanceVectors
@@ -98,7 +98,7 @@ async def test_any_history_gives_the_results_of_an_unbounded_copy(
     ample = await open_loaded(tmp_path / "ample", AMPLE, vectors[:800])
     assert is_spilled(tiny)
     assert not is_spilled(ample)
-    assert find_rows(ample).is_rounded
+    assert find_rows(ample).is_large
     assert [bool(find_rows(store)._vectors.sketch) for store in (tiny, ample)] == [bool(seed % 2)] * 2
     for _ in range(30):
         step, ids = chance.choice(["add", "edit", "delete", "load"]), chance.sample(range(900), chance.randint(1, 40))
@@ -362,9 +362,13 @@ def test_sketches_stay_in_memory_and_count(tmp_path: Path, monkeypatch: pytest.M
         assert bool(rows._vectors.sketch) is is_sketched
         assert (rows.others[ROUNDED].resident_rows if ROUNDED in rows.others else 0) == resident
     assert not reserve_rows(DIM, 999, 1_060 * sketched, tmp_path)._vectors.sketch
+    exact = reserve_rows(DIM, 1_000, 1 << 30, tmp_path)
+    assert exact._vectors.sketch
+    assert isinstance(exact._vectors, ExactColumns)
+    assert exact.is_large
     with pytest.raises(ArraysFull):
         reserve_rows(DIM, 1_000, int(0.7 * keys))  # without a file
 
 
 def test_a_large_limit_reserves_no_more_addresses_than_rows_need() -> None:
-    assert not reserve_rows(DIM, 10, 1 << 60).is_rounded
+    assert not reserve_rows(DIM, 10, 1 << 60).is_large
