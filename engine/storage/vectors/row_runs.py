@@ -22,7 +22,7 @@ BLOCK_ROWS = 8_192  # whose sketches are copied at once
 PROBE_FACTOR, MIN_PROBED_ROWS = 5, 1_000
 MIN_RANK = 40  # so many rows at least are wanted, as the last ones are missed more often
 SAMPLE_STEP = 16
-# Comparing a row elsewhere costs about six times as much as one in a run: of fewer rows more are not left out.
+# If more than one of so many rows remains, all are compared: a row elsewhere costs six times as much as one in a run.
 WHOLE_SHARE = 6
 
 
@@ -116,6 +116,8 @@ class SketchSearch:
         cosines = compare(near)
         least = _find_highest(cosines, k)
         limit = max(limit, self.query.most_differences(least))
+        if np.count_nonzero(differences <= limit) * WHOLE_SHARE > len(runs):
+            return runs
         places = runs.find_places(np.flatnonzero(differences <= limit))
         estimates = self._estimate(places)
         best = places[estimates >= _find_highest(estimates, probed)]
