@@ -16,6 +16,7 @@ from engine.storage.ledger.clauses import load_sort_keys
 from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import (
     TERM_INDEXES,
+    RowScores,
     ScoringIndex,
     SearchWord,
     find_term_index,
@@ -70,22 +71,22 @@ def rank_rows(
     scope_ids: ScopeIds,
     filters: ResolvedFilters | None,
     k: int,
-) -> dict[int, float]:
+) -> RowScores:
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
     reader, scope = find_term_index(db), index.scope_clause(scope_ids, "x")
     distinct = list({word.term: word for word in words}.values())
     if filters is not None and (past := filters.list_past_ids(index.kind)) is not None:
         size = measure_rows(db, index, past)
         load = partial(_load_among, reader, db, index, scope, past)
-        return _select_best(db, index, score_words(distinct, load, size), k)
+        found = score_words(distinct, load, size)
+        return found._replace(scores=_select_best(db, index, found.scores, k))
     whole = measure_scope(db, index, scope_ids)
     if isinstance(reader, ScoringIndex):
-        scores = reader.score_rows(db, index.kind, distinct, scope, whole)
+        found = reader.score_rows(db, index.kind, distinct, scope, whole)
     else:
-        scores = score_words(distinct, lambda forms: reader.load_postings(db, index.kind, forms, scope), whole)
-    if filters is not None:
-        scores = _filter_scores(db, index, scores, filters, k)
-    return _select_best(db, index, scores, k)
+        found = score_words(distinct, lambda forms: reader.load_postings(db, index.kind, forms, scope), whole)
+    scores = found.scores if filters is None else _filter_scores(db, index, found.scores, filters, k)
+    return found._replace(scores=_select_best(db, index, scores, k))
 
 
 def _load_among(
@@ -108,11 +109,12 @@ def list_forms(words: Iterable[SearchWord]) -> list[SearchWord]:
 
 def score_words(
     words: Sequence[SearchWord], load: Callable[[Sequence[SearchWord]], Sequence[Postings]], whole: ScopeSize
-) -> dict[int, float]:
+) -> RowScores:
     """BM25 scores of the rows that contain any of the words or another form of it. `load`: the rows of each form."""
     forms = list_forms(words)
     postings = dict(zip(forms, load(forms), strict=True))
-    return score_rows([_join_forms(word, postings) for word in words], whole)
+    joined = [_join_forms(word, postings) for word in words]
+    return RowScores(score_rows(joined, whole), sum(not held for held in joined))
 
 
 def _join_forms(word: SearchWord, postings: Mapping[SearchWord, Postings]) -> Postings:

@@ -94,13 +94,20 @@ class TermIndex(Protocol):
         """The words that at least `limit` rows within the scope contain."""
 
 
+class RowScores(NamedTuple):
+    """BM25 scores of rows; `unknown`: how many of the words no row within the scope contains."""
+
+    scores: dict[int, float]
+    unknown: int
+
+
 @runtime_checkable
 class ScoringIndex(Protocol):
     """A term index that also ranks."""
 
     def score_rows(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, whole: ScopeSize
-    ) -> dict[int, float]:
+    ) -> RowScores:
         """The BM25 score of every row within the scope that contains any of the words."""
 
 

@@ -35,6 +35,7 @@ from engine.storage.ledger.records.query_results import (
     RelationRecord,
     ScopeIds,
     StatingPassage,
+    WordHits,
 )
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.database import Place_co, Topic, reading
@@ -132,13 +133,12 @@ class Search(Topic[Place_co]):
         return counts
 
     @reading
-    def search_chunks(
-        self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
-    ) -> dict[int, float]:
+    def search_chunks(self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None) -> WordHits:
         """The k best chunks within the scope that match any word, with BM25 scores within the scope, best first."""
-        return rank_rows(
-            self.db, CHUNK_INDEX, select_search_words(self.db, CHUNK_INDEX, text, scope_ids), scope_ids, filters, k
-        )
+        words = select_search_words(self.db, CHUNK_INDEX, text, scope_ids)
+        found = rank_rows(self.db, CHUNK_INDEX, words, scope_ids, filters, k)
+        sought = len(split_into_terms(text, find_term_index(self.db).find_tokenizer(self.db)))
+        return WordHits(found.scores, 1 - found.unknown / sought if sought else 1.0)
 
     @reading
     def find_unknown_words(self, text: str, scope_ids: ScopeIds) -> list[str]:
@@ -202,7 +202,7 @@ class Search(Topic[Place_co]):
     ) -> list[int]:
         """The k entities in the scope's spaces that match the filters and whose names match best (BM25), best first."""
         words = select_search_words(self.db, NAME_INDEX, text, scope_ids)
-        return list(rank_rows(self.db, NAME_INDEX, words, scope_ids, filters, k))
+        return list(rank_rows(self.db, NAME_INDEX, words, scope_ids, filters, k).scores)
 
     @reading
     def find_names_by_prefix(self, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.storage.ledger.full_text import tsvector
 from engine.storage.ledger.full_text.bm25 import K1, STEM_SHARE, B, list_forms, score_words
-from engine.storage.ledger.full_text.index import ScopeClause
+from engine.storage.ledger.full_text.index import RowScores, ScopeClause
 from engine.storage.ledger.postgres.word_copy.source import hash_terms
 from engine.storage.postgres.connection import BlockingConnection
 
@@ -66,7 +66,7 @@ class CopiedTermIndex:
 
     def score_rows(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, whole: ScopeSize
-    ) -> dict[int, float]:
+    ) -> RowScores:
         """The BM25 score of every row within the scope that contains any of the words."""
         forms = list_forms(words)
         single = [form for form in forms if len(form.term) == 1]
@@ -75,10 +75,10 @@ class CopiedTermIndex:
         phrases = [form for form in forms if len(form.term) != 1]
         loaded = tsvector.load_postings(db, kind, phrases, scope) if phrases else ()
         held = dict(zip((*single, *phrases), (*found, *map(_build_arrays, loaded)), strict=True))
-        ids, scores = score_arrays(
-            [join_arrays(held[word], [held[stem] for stem in word.list_stems()]) for word in words], whole
-        )
-        return dict(zip(ids.tolist(), scores.tolist(), strict=True))
+        joined = [join_arrays(held[word], [held[stem] for stem in word.list_stems()]) for word in words]
+        ids, scores = score_arrays(joined, whole)
+        unknown = sum(not len(each.ids) for each in joined)
+        return RowScores(dict(zip(ids.tolist(), scores.tolist(), strict=True)), unknown)
 
     def _find(self, kind: KeyKind, words: Sequence[SearchWord], scope: str) -> list[PostingArrays] | None:
         """The rows within the scope that contain each word of one term; None without a copy."""

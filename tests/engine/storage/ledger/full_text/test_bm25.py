@@ -20,7 +20,7 @@ Names = tuple[str, ...]
 
 async def search(ledger: LedgerFixture, text: str, spaces: Names = ("here",), rooms: Names = ()) -> list[str]:
     scope = await ledger.scope_ids(spaces, rooms)
-    ids = list(await ledger.read(Search.search_chunks, text, 9, scope))
+    ids = list((await ledger.read(Search.search_chunks, text, 9, scope)).scores)
     return [chunk_text.text for chunk_text in await ledger.read(Search.load_chunk_texts, ids, scope)]
 
 
