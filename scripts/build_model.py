@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MEASURED_SENTENCES = 40  # of each language
 MIN_SENTENCE = 15  # characters
 PARALLEL_SENTENCES = Path(__file__).with_name("minilm") / "parallel_sentences.json"
-LANGUAGE_AXIS_COUNT = 15
+LANGUAGE_AXIS_COUNT = 10
 
 
 def main() -> None:
