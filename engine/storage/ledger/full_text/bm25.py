@@ -140,15 +140,23 @@ def _filter_scores(
     return kept
 
 
+def weigh_word(count: int, whole: ScopeSize) -> float:
+    """The weight of a word that so many rows contain: its rarity squared, since it weighs the question's words, too.
+
+    Else several common words outweigh the rare one that a question is about. Salton and Buckley 1988.
+    """
+    return math.log1p((whole.rows - count + 0.5) / (count + 0.5)) ** 2
+
+
 def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, float]:
     """BM25 scores of rows from the frequencies of each term: {(row, length): times}."""
     average = whole.length / whole.rows if whole.rows and whole.length else 1.0
     fixed, by_length = K1 * (1 - B), K1 * B / average
     scores: defaultdict[int, float] = defaultdict(float)
     for held in postings:
-        rarity = math.log1p((whole.rows - len(held) + 0.5) / (len(held) + 0.5)) * (K1 + 1)
+        weight = weigh_word(len(held), whole) * (K1 + 1)
         for (row, length), times in held.items():
-            scores[row] += rarity * times / (times + fixed + by_length * length)
+            scores[row] += weight * times / (times + fixed + by_length * length)
     return scores
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from engine.storage.ledger.full_text import tsvector
-from engine.storage.ledger.full_text.bm25 import K1, STEM_SHARE, B, list_forms, score_words
+from engine.storage.ledger.full_text.bm25 import K1, STEM_SHARE, B, list_forms, score_words, weigh_word
 from engine.storage.ledger.full_text.index import RowScores, ScopeClause
 from engine.storage.ledger.postgres.word_copy.source import hash_terms
 from engine.storage.postgres.connection import BlockingConnection
@@ -130,8 +129,8 @@ def score_arrays(postings: Iterable[PostingArrays], whole: ScopeSize) -> tuple[n
     fixed, by_length = K1 * (1 - B), K1 * B / average
     ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
     for held in postings:
-        rarity = math.log1p((whole.rows - len(held.ids) + 0.5) / (len(held.ids) + 0.5)) * (K1 + 1)
+        weight = weigh_word(len(held.ids), whole) * (K1 + 1)
         ids.append(held.ids)
-        scores.append(rarity * held.times / (held.times + fixed + by_length * held.lengths))
+        scores.append(weight * held.times / (held.times + fixed + by_length * held.lengths))
     distinct, places = np.unique(np.concatenate(ids), return_inverse=True)
     return distinct, np.bincount(places, np.concatenate(scores), len(distinct))
