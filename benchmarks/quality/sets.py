@@ -66,9 +66,11 @@ def load_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def load_passages(data: Path, space: str = "musique") -> dict[str, Document]:
-    """One document a passage: its title, then its text."""
+    """One document a passage: its title, then its text; empty passages are left out."""
     documents = {}
     for row in load_rows(data / "corpus.jsonl"):
+        if not row["text"]:
+            continue
         text = f"{row['title']}\n{row['text']}" if row.get("title") else row["text"]
         documents[row["id"]] = Document(row["id"], space, space, row.get("title") or row["id"], (Passage("1", text),))
     return documents

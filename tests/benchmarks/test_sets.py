@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.quality.__main__ import BENCH, run_set
 from benchmarks.quality.across_languages import hash_byte, read_paragraphs
-from benchmarks.quality.sets import SETS, BenchSet, add_passages, load_set, missing_file
+from benchmarks.quality.sets import SETS, BenchSet, add_passages, load_passages, load_set, missing_file
 from benchmarks.replay_language import StoredEmbedder
 from engine.models import Excerpt
 from engine.usage import UsageMeter
@@ -179,6 +179,12 @@ def test_a_whole_corpus_is_added_without_the_passages_that_a_set_has(tmp_path: P
     assert [document.title for document in whole.documents] == ["Ferry", "p2", "Lamp", "Mole"]
     assert whole.documents[-1].passages[0].text == "Mole\nThe mole is closed."
     assert {document.space for document in whole.documents} == {"hotpotqa"}
+
+
+def test_empty_passages_are_left_out(tmp_path: Path) -> None:
+    rows = [*PASSAGES, {"id": "p4", "title": "", "text": ""}]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert list(load_passages(tmp_path)) == ["p1", "p2", "p3"]
 
 
 def test_each_paragraph_of_several_languages_is_in_one_of_them(tmp_path: Path) -> None:
