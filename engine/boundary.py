@@ -50,6 +50,7 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
     "vector_weight": (0.0, MAX_WEIGHT),
     "fulltext_weight": (0.0, MAX_WEIGHT),
     "fusion_candidates": (1, 10_000),
+    "known_words_share": (0.01, 1.0),
     "unknown_similarity_share": (0.0, 1.0),
     "unknown_words_share": (0.0, 1.0),
     "neighbor_span": (0, 100),

@@ -118,6 +118,7 @@ class RankingOptions:
     vector_weight: float = 1.0
     fulltext_weight: float = 0.8
     fusion_candidates: int = 100  # hits fetched by each search, at least
+    known_words_share: float = 0.9  # of the words of a question, known to the texts: with fewer, words weigh less
     unknown_similarity_share: float = 0.8  # of the least similar hit: the similarity of chunks found by words alone
     unknown_words_share: float = 0.8  # of the last of many hits by words: the words of chunks found by vectors alone
 

@@ -1,6 +1,7 @@
-"""Build what the package carries of the built-in embedders: four ONNX graphs, check vectors, and ranges of inputs.
+"""Build what the package carries of the built-in embedders: four ONNX graphs, and arrays of numbers.
 
-`python -m scripts.build_model` writes them.
+`python -m scripts.build_model` writes them. The arrays: vectors to check by, ranges of inputs, and the directions in
+which languages differ.
 
 Needed only after a change to scripts/minilm or another version of the weights; it takes 30 seconds. The graph of MiniLM
 with integers depends a little on the processor that rounds its weights.
@@ -8,6 +9,8 @@ with integers depends a little on the processor that rounds its weights.
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,10 +45,11 @@ from tests.support.catalogs import read_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MEASURED_SENTENCES = 40  # of each language
 MIN_SENTENCE = 15  # characters
+PARALLEL_SENTENCES = Path(__file__).with_name("minilm") / "parallel_sentences.json"
+LANGUAGE_AXIS_COUNT = 10
 
 
 def main() -> None:
@@ -73,10 +77,20 @@ def write_minilm(weights: WeightsFile, folder: Path) -> None:
 def write_e5(weights: WeightsFile, file: Path) -> None:
     e5.BLOCK_GRAPH.write_bytes(build_e5_model(BlockGraphBuilder(weights)))
     e5.INTEGER_GRAPH.write_bytes(build_e5_model(ColumnGraphBuilder(weights)))
-    np.save(e5.CHECK_VECTORS, open_blocks(file).compute_check_vectors())
+    blocks = open_blocks(file)
+    np.save(e5.CHECK_VECTORS, blocks.compute_check_vectors())
+    np.save(e5.LANGUAGE_AXES, measure_language_axes(blocks))
     measured = build_e5_model(builder := BlockGraphBuilder(weights), with_linear_inputs=True)
     model = open_blocks(file, measured)
     np.save(e5.RANGES, measure_ranges(model, builder, list(list_sentences())))
+
+
+def measure_language_axes(model: e5.E5Model) -> np.ndarray:
+    """The directions in which languages differ, from the same sentences in each of them."""
+    sentences = json.loads(PARALLEL_SENTENCES.read_text(encoding="utf-8")).values()
+    rows = [model.tokenize([e5.PASSAGE_PREFIX + sentence for sentence in some]) for some in sentences]
+    vectors = [np.concatenate([model.run([row]) for row in some]) for some in rows]
+    return e5.find_language_axes(vectors, LANGUAGE_AXIS_COUNT).astype(np.float16)
 
 
 def list_sentences() -> Iterator[str]:

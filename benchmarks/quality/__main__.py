@@ -3,7 +3,8 @@
 For every data set and mode, and for plain rankings by words (BM25), vectors, and both (reciprocal rank fusion): the
 share of gold documents or messages among the first results, and milliseconds. The intervals compare with naive, on
 the half of the questions that played no part in choosing the numbers of the ranking. Vectors: MiniLM, kept between
-runs. Extraction: a stored one for MuSiQue, else the embedded skill's. The data is read in place.
+runs. Extraction: a stored one for MuSiQue, else the embedded skill's. The data is read in place. `--corpus FILE` adds
+the passages of a whole corpus to those of the sets; `--no-facts` takes none from the texts, for mode naive.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from statistics import mean, median
 from typing import get_args
 
 from benchmarks.plumbing import temporary_folder
+from benchmarks.quality.across_languages import FactlessModel
 from benchmarks.quality.scores import has_all, ndcg_at, paired_interval, recall_at
-from benchmarks.quality.sets import SETS, BenchQuestion, BenchSet, load_set, missing_file
+from benchmarks.quality.sets import SETS, BenchQuestion, BenchSet, add_passages, load_set, missing_file
 from benchmarks.replay_language import StoredEmbedder
 from engine import Document, Engine, EngineOptions, Question, Scope
 from engine.llm.minilm.embedder import MiniLMEmbedder
@@ -141,6 +143,8 @@ async def measure(arguments: argparse.Namespace) -> None:
                 continue
             data = _limit(load_set(arguments.data, name), arguments.limit)
             data = replace(data, language=None) if arguments.rules else data
+            data = replace(data, language=FactlessModel(embedder)) if arguments.no_facts else data
+            data = add_passages(data, arguments.corpus) if arguments.corpus else data
             await run_set(data, Path(arguments.home or folder) / name, embedder, arguments.modes)
 
 
@@ -151,6 +155,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--limit", type=int, default=300, help="questions of a set, at most about; 0 for all")
+    parser.add_argument("--corpus", type=Path, help="a file of passages to add to each set")
+    parser.add_argument("--no-facts", action="store_true", help="no facts; mode naive alone needs none")
     parser.add_argument("--rules", action="store_true", help="facts by rules, also where a model's are stored")
     arguments = parser.parse_args()
     if arguments.data is None or not arguments.data.is_dir():

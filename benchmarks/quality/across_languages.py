@@ -1,8 +1,8 @@
 """Questions in one language about texts in another: `python -m benchmarks.quality.across_languages --data DATA`.
 
-`--questions de en`, `--texts en`: languages of the paragraphs and questions of XQuAD, which say the same in each. Mode
-naive, without facts; the share of questions whose paragraph is among the first. The hash of a question's id says which
-half is reported.
+`--questions de en`, `--texts en`: languages of the paragraphs and questions of XQuAD, which say the same in each. Of
+several languages of texts each paragraph is in one, by the hash of its id. Mode naive, without facts; the share of
+questions whose paragraph is among the first. The hash of a question's id says which half is reported.
 """
 
 from __future__ import annotations
@@ -39,9 +39,20 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
+def hash_byte(key: str) -> int:
+    """A number below 256 of a key."""
+    return hashlib.sha256(key.encode()).digest()[-1]
+
+
 def is_reported(key: str) -> bool:
     """Whether a question is in the half on which nothing was chosen."""
-    return hashlib.sha256(key.encode()).digest()[-1] % 2 == 1
+    return hash_byte(key) % 2 == 1
+
+
+def read_paragraphs(data: Path, languages: Sequence[str]) -> list[dict[str, Any]]:
+    """The paragraphs, each in one of these languages."""
+    sets = [read_rows(data / f"xquad_{language}" / "corpus.jsonl") for language in languages]
+    return [same[hash_byte(same[0]["id"]) % len(same)] for same in zip(*sets, strict=True)]
 
 
 async def ask(engine: Engine, row: dict[str, Any]) -> list[bool]:
@@ -51,12 +62,12 @@ async def ask(engine: Engine, row: dict[str, Any]) -> list[bool]:
     return [set(row["gold"]) <= set(found[:cut]) for cut in CUTS]
 
 
-async def measure(data: Path, texts: str, questions: Sequence[str], embedder: str) -> None:
+async def measure(data: Path, texts: Sequence[str], questions: Sequence[str], embedder: str) -> None:
     """Print a row for each language of questions."""
     model = await choose_builtin(("en",) if embedder == "english" else ("de", "en")).open()
     with temporary_folder() as home:
         async with Engine.open(Path(home), language=FactlessModel(model), embedder=model) as engine:
-            for row in read_rows(data / f"xquad_{texts}" / "corpus.jsonl"):
+            for row in read_paragraphs(data, texts):
                 passages = (Passage("p", row["text"], "p"),)
                 await engine.documents.add(Document(row["id"], SPACE, "", row["title"] or row["id"], passages))
             await engine.wait_until_indexed()
@@ -66,13 +77,13 @@ async def measure(data: Path, texts: str, questions: Sequence[str], embedder: st
                 every = [100 * mean(hit[at] for _, hit in hits) for at in range(len(CUTS))]
                 half = [100 * mean(hit[at] for chosen, hit in hits if chosen) for at in range(len(CUTS))]
                 cells = [*(f"{share:6.1f}" for share in every), "  |", *(f"{share:6.1f}" for share in half)]
-                print(f"{language} about {texts}, {embedder}, {len(rows)}: R@1/2/5, reported half", *cells)
+                print(f"{language} about {' '.join(texts)}, {embedder}, {len(rows)}: R@1/2/5, reported half", *cells)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="the folder that holds the data sets")
-    parser.add_argument("--texts", default="en")
+    parser.add_argument("--texts", nargs="+", default=["en"])
     parser.add_argument("--questions", nargs="+", default=["de", "en"])
     parser.add_argument("--embedder", choices=("english", "multilingual"), default="multilingual")
     arguments = parser.parse_args()

@@ -66,9 +66,11 @@ def load_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def load_passages(data: Path, space: str = "musique") -> dict[str, Document]:
-    """One document a passage: its title, then its text."""
+    """One document a passage: its title, then its text; empty passages are left out."""
     documents = {}
     for row in load_rows(data / "corpus.jsonl"):
+        if not row["text"]:
+            continue
         text = f"{row['title']}\n{row['text']}" if row.get("title") else row["text"]
         documents[row["id"]] = Document(row["id"], space, space, row.get("title") or row["id"], (Passage("1", text),))
     return documents
@@ -107,6 +109,18 @@ def load_cranfield(data: Path) -> BenchSet:
     """Abstracts of aerodynamics."""
     documents = load_passages(data, "cranfield")
     return BenchSet("Cranfield", list(documents.values()), load_questions(data, "cranfield"), (5, 10, 20), ndcg_at=10)
+
+
+def add_passages(data: BenchSet, file: Path) -> BenchSet:
+    """A set among the passages of a larger corpus: a JSON list of `title` and `text`. Those it has are not repeated."""
+    known = {document.passages[0].text for document in data.documents}
+    space = data.documents[0].space
+    added = [
+        Document(f"corpus {number}", space, space, row["title"], (Passage("1", text),))
+        for number, row in enumerate(json.loads(file.read_text(encoding="utf-8")))
+        if (text := f"{row['title']}\n{row['text']}") not in known
+    ]
+    return replace(data, documents=[*data.documents, *added])
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from engine.models import ContextEntity, ContextRelation, Scope
     from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
     from engine.runtime import Runtime
+    from engine.storage.ledger.records import WordHits
     from engine.storage.vectors.base import VectorHit
     from engine.usage import UsageMeter
 
@@ -52,7 +53,7 @@ class VectorLeg:
 
     searcher: Searcher
     by_vector: Awaitable[list[VectorHit]]
-    by_words: Awaitable[dict[int, float]]
+    by_words: Awaitable[WordHits]
 
     @classmethod
     async def start(
@@ -61,7 +62,7 @@ class VectorLeg:
         """Start both searches, which end with the stack; that by words does not wait for the vector."""
         wanted, scope, search = _count_wanted(searcher), searcher.scope, searcher.runtime.ledger.search
 
-        async def search_words() -> dict[int, float]:
+        async def search_words() -> WordHits:
             query = search.search_chunks(text, wanted, scope.scope_ids, scope.filters)
             return await searcher.stopwatch.measure("words", query)
 
@@ -76,7 +77,7 @@ class VectorLeg:
         runtime, options = self.searcher.runtime, self.searcher.runtime.options.ranking
         hits, by_words = await self.by_vector, await self.by_words
         similarity = {hit.id: hit.similarity for hit in hits}
-        scores = fuse_scores(similarity, by_words, _count_wanted(self.searcher), options)
+        scores = fuse_scores(similarity, by_words.scores, _count_wanted(self.searcher), options, by_words.known)
         pairs = await runtime.ledger.search.find_neighbor_messages(list(scores), options.neighbor_span)
         scores = add_neighbors(scores, pairs, options.neighbor_share)
         count = Counter(map(sort_key, scores.values()))

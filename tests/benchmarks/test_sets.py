@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from benchmarks.quality.__main__ import BENCH, run_set
-from benchmarks.quality.sets import SETS, BenchSet, load_set, missing_file
+from benchmarks.quality.across_languages import hash_byte, read_paragraphs
+from benchmarks.quality.sets import SETS, BenchSet, add_passages, load_passages, load_set, missing_file
 from benchmarks.replay_language import StoredEmbedder
 from engine.models import Excerpt
 from engine.usage import UsageMeter
@@ -164,3 +165,34 @@ async def test_every_set_is_measured_in_each_mode(
     rows = {line[:24].strip(): line[24:].split() for line in table[3:]}
     assert list(rows) == ["BM25", "vectors", "BM25 and vectors (RRF)", "naive", "mix"]
     assert rows["naive"][0] == rows["mix"][0] == "100.0"
+
+
+def test_a_whole_corpus_is_added_without_the_passages_that_a_set_has(tmp_path: Path) -> None:
+    folder = tmp_path / SETS["hotpotqa"].folder
+    folder.mkdir(parents=True)
+    for name, rows in (("corpus", PASSAGES), ("queries", QUESTIONS)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    corpus = tmp_path / "corpus.json"
+    known = {"title": "Ferry", "text": "The ferry to Norderney leaves at noon."}
+    corpus.write_text(json.dumps([known, {"title": "Mole", "text": "The mole is closed."}]), encoding="utf-8")
+    whole = add_passages(load_set(tmp_path, "hotpotqa"), corpus)
+    assert [document.title for document in whole.documents] == ["Ferry", "p2", "Lamp", "Mole"]
+    assert whole.documents[-1].passages[0].text == "Mole\nThe mole is closed."
+    assert {document.space for document in whole.documents} == {"hotpotqa"}
+
+
+def test_empty_passages_are_left_out(tmp_path: Path) -> None:
+    rows = [*PASSAGES, {"id": "p4", "title": "", "text": ""}]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert list(load_passages(tmp_path)) == ["p1", "p2", "p3"]
+
+
+def test_each_paragraph_of_several_languages_is_in_one_of_them(tmp_path: Path) -> None:
+    for language in ("en", "de"):
+        folder = tmp_path / f"xquad_{language}"
+        folder.mkdir()
+        rows = [{"id": f"p{number}", "text": f"{language} {number}"} for number in range(9)]
+        (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    mixed = read_paragraphs(tmp_path, ["en", "de"])
+    assert [row["text"] for row in mixed] == [f"{'de' if hash_byte(f'p{n}') % 2 else 'en'} {n}" for n in range(9)]
+    assert [row["text"] for row in read_paragraphs(tmp_path, ["de"])] == [f"de {number}" for number in range(9)]

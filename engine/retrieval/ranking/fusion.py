@@ -42,20 +42,28 @@ def reciprocal_rank_fusion(*rankings: tuple[float, Sequence[Key]], damping: int)
 
 
 def fuse_scores(
-    similarity: Mapping[Key, float], bm25: Mapping[Key, float], fetched: int, options: RankingOptions
+    similarity: Mapping[Key, float],
+    bm25: Mapping[Key, float],
+    fetched: int,
+    options: RankingOptions,
+    known: float = 1.0,
 ) -> dict[Key, float]:
     """Scores of chunks by the vector search and the full-text search: each one's share of its best score, weighted.
 
     A chunk that only one search found is taken to be a little less close by the other than all those that it did find;
     by words the less, the fewer chunks have any: of `fetched` ones the last is one of many that hardly match, and a
     chunk without words must not fall behind these.
+
+    `known`: the share of the words of the question that any text contains. Where many are unknown, as in a question in
+    another language than the texts, the best score by words may be that of a text with a single name or number.
     """
     vectors = _shares({key: max(0.0, value) for key, value in similarity.items()})
     unlike = options.unknown_similarity_share * min(vectors.values(), default=0.0)
     words = _shares(bm25)
     unnamed = options.unknown_words_share * min(words.values(), default=0.0) * min(1.0, len(words) / fetched)
+    words_weight = options.fulltext_weight * min(1.0, known / options.known_words_share)
     return {
-        key: options.vector_weight * vectors.get(key, unlike) + options.fulltext_weight * words.get(key, unnamed)
+        key: options.vector_weight * vectors.get(key, unlike) + words_weight * words.get(key, unnamed)
         for key in dict.fromkeys([*similarity, *bm25])
     }
 

@@ -75,6 +75,13 @@ class RowScores(NamedTuple):
         return kept
 
 
+class RankedRows(NamedTuple):
+    """Rows with scores, best first; `unknown`: how many of the words no row within the scope contains."""
+
+    scores: dict[int, float]
+    unknown: int
+
+
 def rank_rows(
     db: Connection,
     index: FullTextIndex,
@@ -82,8 +89,8 @@ def rank_rows(
     scope_ids: ScopeIds,
     filters: ResolvedFilters | None,
     k: int,
-) -> dict[int, float]:
-    """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
+) -> RankedRows:
+    """The k best rows within the scope that match the filters and any of the words."""
     distinct = list({word.term: word for word in words}.values())
     forms = list(dict.fromkeys(list_forms(distinct)))
     scope = index.scope_clause(scope_ids, "x")
@@ -92,10 +99,11 @@ def rank_rows(
     if past is not None:
         loaded = [_select_ids(held, past) for held in loaded]
     whole = measure_scope(db, index, scope_ids) if past is None else measure_rows(db, index, past)
-    found = score_rows(_join_words(distinct, dict(zip(forms, loaded, strict=True))), whole)
-    if filters is None or past is not None:
-        return _select_best(db, index, found.list_best(k), k)
-    return _select_best(db, index, found.list_matching(db, index, filters, k), k)
+    joined = _join_words(distinct, dict(zip(forms, loaded, strict=True)))
+    found, unknown = score_rows(joined, whole), sum(not len(held.ids) for held in joined)
+    left = filters if past is None else None  # to be matched
+    best = found.list_best(k) if left is None else found.list_matching(db, index, left, k)
+    return RankedRows(_select_best(db, index, best, k), unknown)
 
 
 def _select_ids(held: Postings, ids: Collection[int]) -> Postings:
@@ -121,15 +129,23 @@ def join_forms(exact: Postings, others: Sequence[Postings]) -> Postings:
     return Postings(ids, np.concatenate([held.lengths for held in every])[first], times)
 
 
+def weigh_word(count: int, whole: ScopeSize) -> float:
+    """The weight of a word that so many rows contain: its rarity squared, since it weighs the question's words, too.
+
+    Else several common words outweigh the rare one that a question is about. Salton and Buckley 1988.
+    """
+    return math.log1p((whole.rows - count + 0.5) / (count + 0.5)) ** 2
+
+
 def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> RowScores:
     """The BM25 score of every row that contains any of the words."""
     average = whole.length / whole.rows if whole.rows and whole.length else 1.0
     fixed, by_length = K1 * (1 - B), K1 * B / average
     ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
     for held in postings:
-        rarity = math.log1p((whole.rows - len(held.ids) + 0.5) / (len(held.ids) + 0.5)) * (K1 + 1)
+        weight = weigh_word(len(held.ids), whole) * (K1 + 1)
         ids.append(held.ids)
-        scores.append(rarity * held.times / (held.times + fixed + by_length * held.lengths))
+        scores.append(weight * held.times / (held.times + fixed + by_length * held.lengths))
     distinct, places = np.unique(np.concatenate(ids), return_inverse=True)
     return RowScores(distinct, np.bincount(places, np.concatenate(scores), len(distinct)))
 

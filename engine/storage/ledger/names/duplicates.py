@@ -66,7 +66,7 @@ class Duplicates(Topic[Place_co]):
 
         scope_ids = ScopeIds(frozenset({entity.space}), frozenset())
         words = select_search_words(self.db, NAME_INDEX, entity.canonical, scope_ids)
-        ids = rank_rows(self.db, NAME_INDEX, words, scope_ids, None, WORD_NEIGHBORS)
+        ids = rank_rows(self.db, NAME_INDEX, words, scope_ids, None, WORD_NEIGHBORS).scores
         found.update({name.id: name.canonical for name in self.load_names(ids)})
         return [ComparedEntity(id_, entity.space, name) for id_, name in found.items() if id_ != entity.id]
 

@@ -34,6 +34,7 @@ from engine.storage.ledger.records.query_results import (
     RelationRecord,
     ScopeIds,
     StatingPassage,
+    WordHits,
 )
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.database import Place_co, Topic, reading
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.models import Filters, Scope
+    from engine.storage.ledger.full_text.bm25 import RankedRows
     from engine.storage.ledger.full_text.index import FullTextIndex
     from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
 
@@ -130,15 +132,15 @@ class Search(Topic[Place_co]):
         return counts
 
     @reading
-    def search_chunks(
-        self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
-    ) -> dict[int, float]:
+    def search_chunks(self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None) -> WordHits:
         """The k best chunks within the scope that match any word, with BM25 scores within the scope, best first."""
-        return self._rank(CHUNK_INDEX, text, k, scope_ids, filters)
+        found = self._rank(CHUNK_INDEX, text, k, scope_ids, filters)
+        sought = len(split_into_terms(text, find_term_index(self.db).find_tokenizer(self.db)))
+        return WordHits(found.scores, 1 - found.unknown / sought if sought else 1.0)
 
     def _rank(
         self, index: FullTextIndex, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None
-    ) -> dict[int, float]:
+    ) -> RankedRows:
         from engine.storage.ledger.full_text.bm25 import rank_rows  # noqa: PLC0415 - it needs NumPy, which is slow
 
         words = select_search_words(self.db, index, text, scope_ids)
@@ -205,7 +207,7 @@ class Search(Topic[Place_co]):
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
     ) -> list[int]:
         """The k entities in the scope's spaces that match the filters and whose names match best (BM25), best first."""
-        return list(self._rank(NAME_INDEX, text, k, scope_ids, filters))
+        return list(self._rank(NAME_INDEX, text, k, scope_ids, filters).scores)
 
     @reading
     def load_entities(self, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:

@@ -65,6 +65,7 @@ from engine.storage.ledger.records.query_results import (
     SqlValue,
     StatingPassage,
     WalkEdges,
+    WordHits,
 )
 
 __all__ = [
@@ -127,6 +128,7 @@ __all__ = [
     "UnextractedChunk",
     "VectorPlaces",
     "WalkEdges",
+    "WordHits",
     "incomplete_key",
     "widen_reach",
 ]

@@ -36,6 +36,16 @@ class EntityMatch(NamedTuple):
     degree: int
 
 
+class WordHits(NamedTuple):
+    """Chunks that a search by words found, with BM25 scores, the best first.
+
+    `known`: the share of the words of the question that any text within the scope contains.
+    """
+
+    scores: dict[int, float]
+    known: float = 1.0
+
+
 class StatedCounts(NamedTuple):
     """How many chunks state an entity, and how many of its relations they state."""
 

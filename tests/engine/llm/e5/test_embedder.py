@@ -48,6 +48,9 @@ async def test_vectors_are_those_of_the_model(embedder: E5Embedder) -> None:
     meter = UsageMeter()
     found = np.concatenate([await embedder.embed_queries(TEXTS, meter), await embedder.embed(TEXTS, meter)])
     golden = np.load(GOLDEN).astype(np.float32)
+    axes = e5.load_language_axes()
+    assert (found[: len(TEXTS)] @ axes.T) == pytest.approx(0.0, abs=1e-2)
+    golden[: len(TEXTS)] = e5.remove_language(golden[: len(TEXTS)], axes)
     assert (found * golden).sum(axis=1).min() > 0.995
     assert np.linalg.norm(found, axis=1) == pytest.approx(1.0, abs=1e-4)
 
@@ -67,6 +70,28 @@ async def test_a_question_finds_its_text_in_another_language(embedder: E5Embedde
     similar = scale.similarities(await checked.embed(TEXTS[:5], meter) @ question)
     assert scale.unrelated > 0.6
     assert similar[:4].min() > similar[4] + 0.1
+
+
+@needs_weights
+@pytest.mark.parametrize(
+    "question", ["Wer repariert den Kran am Hafen?", "谁修理码头的起重机?", "埠頭のクレーンは誰が修理しますか。"]
+)
+async def test_a_question_does_not_prefer_texts_in_its_own_language(embedder: E5Embedder, question: str) -> None:
+    answer = "Ida Brandt repairs the crane at the quay."
+    others = ["我们的图书馆周末不开放。", "Am Montag kommt der Elektriker.", "図書館は週末に休みです。"]
+    scale = await wrap_embedder(embedder).measure_scale(meter := UsageMeter())
+    [vector] = await embedder.embed_queries([question], meter)
+    similar = scale.similarities(await embedder.embed([answer, *others], meter) @ vector)
+    assert similar[0] > similar[1:].max() + 0.08
+
+
+def test_directions_in_which_languages_differ_are_taken_from_vectors() -> None:
+    subjects = np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
+    tongues = 3 * np.eye(8, dtype=np.float32)[:3]
+    axes = e5.find_language_axes([subjects + tongue for tongue in tongues], 2)
+    one, other = (e5.remove_language(subjects + tongue, axes) for tongue in tongues[:2])
+    assert one == pytest.approx(other, abs=1e-5)
+    assert np.linalg.norm(one, axis=1) == pytest.approx(1.0, abs=1e-5)
 
 
 @needs_weights

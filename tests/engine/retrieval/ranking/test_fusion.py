@@ -105,6 +105,20 @@ def test_a_chunk_without_words_does_not_fall_behind_one_that_hardly_has_any(fetc
     assert rank_by_score(fuse_scores(similarity, bm25, fetched, RANKING), {})[place] == "unnamed"
 
 
+@pytest.mark.parametrize(
+    ("known", "order"),
+    [
+        pytest.param(1.0, ["named", "near"], id="all words known"),
+        pytest.param(RANKING.known_words_share, ["named", "near"], id="almost all"),
+        pytest.param(0.2, ["near", "named"], id="a single name of a question in another language"),
+        pytest.param(0.0, ["near", "named"], id="none"),
+    ],
+)
+def test_words_weigh_less_if_the_texts_know_few_words_of_the_question(known: float, order: list[str]) -> None:
+    similarity, bm25 = {"near": 0.5, "named": 0.3}, {"named": 4.0}
+    assert rank_by_score(fuse_scores(similarity, bm25, 100, RANKING, known), {}) == order
+
+
 def test_a_message_gains_a_share_of_its_best_neighbor() -> None:
     pairs = [("a", "b"), ("b", "c"), ("c", "elsewhere")]
     assert add_neighbors({"a": 1.0, "b": 0.1, "c": 0.2}, pairs, 0.5) == {"a": 1.05, "b": 0.6, "c": 0.25}

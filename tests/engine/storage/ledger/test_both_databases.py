@@ -121,7 +121,7 @@ async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path)
 
 async def search(ledger: LedgerFixture) -> list[str]:
     scope = await ledger.scope_ids(("here", "elsewhere"))
-    ids = list(await ledger.read(Search.search_chunks, "zoe backslash again", 9, scope))
+    ids = list((await ledger.read(Search.search_chunks, "zoe backslash again", 9, scope)).scores)
     found = [text.key for text in await ledger.read(Search.load_chunk_texts, ids, scope)]
     begun = [await ledger.read(Search.find_texts_by_start, start, scope, 9) for start in ("ba", "seco", "x'y", "qqq")]
     unknown = await ledger.read(Search.find_unknown_words, "Zoe agains the Zebra backslash", scope)

@@ -20,7 +20,7 @@ Names = tuple[str, ...]
 
 async def search(ledger: LedgerFixture, text: str, spaces: Names = ("here",), rooms: Names = ()) -> list[str]:
     scope = await ledger.scope_ids(spaces, rooms)
-    ids = list(await ledger.read(Search.search_chunks, text, 9, scope))
+    ids = list((await ledger.read(Search.search_chunks, text, 9, scope)).scores)
     return [chunk_text.text for chunk_text in await ledger.read(Search.load_chunk_texts, ids, scope)]
 
 
@@ -95,6 +95,13 @@ async def test_words_are_tokenized_as_the_index_does_it(ledger: LedgerFixture) -
     assert tokens == [("sail",), ("re", "open"), ("uber",), (), (), ("港",), ("relat",), ("b", "52")]
 
 
+async def test_a_rare_word_outweighs_several_common_ones(ledger: LedgerFixture) -> None:
+    common = ("river", "island", "territory", "district")
+    texts = [f"the {word} of town {number}" for word in common for number in range(5)]
+    await ledger.add(doc("a", *texts, "bansaan is calm", "river, island, territory, district"))
+    assert (await search(ledger, "territory district island river bansaan"))[0] == "bansaan is calm"
+
+
 async def test_a_word_of_several_terms_is_found_as_they_follow_each_other(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "set is_open here", "open it is", "is open"))
     assert set(await search(ledger, "is_open")) == {"set is_open here", "is open"}
@@ -107,7 +114,7 @@ async def test_a_word_of_several_terms_is_found_as_they_follow_each_other(ledger
 def test_scores_are_those_of_bm25_over_the_scope_alone(terms: list[dict[int, int]], lengths: list[int]) -> None:
     expected = dict[int, float]()
     for counts in terms:
-        rarity = math.log(1 + (5 - len(counts) + 0.5) / (len(counts) + 0.5))
+        rarity = math.log(1 + (5 - len(counts) + 0.5) / (len(counts) + 0.5)) ** 2
         for row, count in counts.items():
             norm = K1 * (1 - B + B * lengths[row - 1] / (sum(lengths) / 5))
             expected[row] = expected.get(row, 0.0) + rarity * count * (K1 + 1) / (count + norm)

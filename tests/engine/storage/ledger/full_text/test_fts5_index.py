@@ -107,7 +107,7 @@ async def test_chunks_are_read_once_until_one_moves(ledger: LedgerFixture, monke
 async def test_a_chunk_that_moved_out_of_the_scope_is_not_found(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "ferry one", room="hall"))
     scope = await ledger.scope_ids()
-    assert await ledger.read(Search.search_chunks, "ferry", 1, scope)
+    assert (await ledger.read(Search.search_chunks, "ferry", 1, scope)).scores
     async with held_snapshot(ledger.ledger):
         await ledger.move_room("hall", "there")
-        assert not await ledger.read(Search.search_chunks, "ferry", 1, scope)
+        assert not (await ledger.read(Search.search_chunks, "ferry", 1, scope)).scores

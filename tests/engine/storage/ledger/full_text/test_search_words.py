@@ -37,4 +37,24 @@ async def test_common_words_are_left_out_beside_rarer_ones(
     for number in range(5):
         await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
         await ledger.add(doc(f"e{number}", f"A {elsewhere} is loud.", space="elsewhere"))
-    assert len(await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())) == found
+    assert len((await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())).scores) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        pytest.param("Who repairs the crane?", 1.0, id="all words"),
+        pytest.param("Who repairs the winch?", 0.5, id="one of two"),
+        pytest.param("repairing cranes", 1.0, id="other forms"),
+        pytest.param("Wer repariert die Winde am Kai 17?", 0.25, id="of another language only the number"),
+        pytest.param("zeppelin", 0.0, id="a word of another space"),
+        pytest.param("Who?", 1.0, id="no words"),
+    ],
+)
+async def test_a_search_says_how_many_words_of_a_question_the_texts_in_scope_contain(
+    ledger: LedgerFixture, question: str, known: float
+) -> None:
+    await ledger.add(doc("d", "Ida repairs the crane at quay 17."))
+    await ledger.add(doc("e", "A zeppelin.", space="elsewhere"))
+    hits = await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())
+    assert hits.known == pytest.approx(known)

@@ -31,7 +31,7 @@ QUESTIONS = {
 
 
 async def find(ledger: LedgerFixture, question: str) -> dict[str, float]:
-    found = await ledger.read(Search.search_chunks, question, 9, await ledger.scope_ids())
+    found = (await ledger.read(Search.search_chunks, question, 9, await ledger.scope_ids())).scores
     keys = dict(await ledger.rows("SELECT c.id, d.key FROM chunk c JOIN document d ON d.id = c.document"))
     scores: dict[str, float] = {}
     for id_, score in found.items():

@@ -49,7 +49,7 @@ async def test_a_search_gives_the_scores_of_sqlite(tmp_path: Path, postgres_url:
         scope = await ledger.scope_ids()
         keys = dict(await ledger.rows("SELECT id, key FROM chunk"))
         for question in ("harbor sail", "港の船", "number3", "o'hara", "ferry"):
-            found = await ledger.read(Search.search_chunks, question, 5, scope)
+            found = (await ledger.read(Search.search_chunks, question, 5, scope)).scores
             scores.append({keys[id_]: score for id_, score in found.items()})
         await opened.close()
     assert scores[:5] == scores[5:]

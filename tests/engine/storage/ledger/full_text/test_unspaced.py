@@ -76,7 +76,7 @@ QUESTIONS = {
 
 async def best(ledger: LedgerFixture, question: str) -> str:
     """The key of the document that matches a question best."""
-    found = await ledger.read(Search.search_chunks, question, 1, await ledger.scope_ids())
+    found = (await ledger.read(Search.search_chunks, question, 1, await ledger.scope_ids())).scores
     keys = "SELECT d.key FROM chunk c JOIN document d ON d.id = c.document WHERE c.id = ?"
     return "".join([key for id_ in found for key in await ledger.column(keys, id_)])
 

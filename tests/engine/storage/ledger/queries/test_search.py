@@ -29,7 +29,7 @@ async def search(
     ledger: LedgerFixture, text: str, scope: ScopeIds | None = None, only: ChunkFilter | None = None
 ) -> list[str]:
     within = ResolvedFilters(only, only) if only else None
-    ids = list(await ledger.read(Search.search_chunks, text, 9, scope or await ledger.scope_ids(), within))
+    ids = list((await ledger.read(Search.search_chunks, text, 9, scope or await ledger.scope_ids(), within)).scores)
     everything = await ledger.scope_ids({"here", "there"}, {"hall", "attic"})
     found = await ledger.read(Search.load_chunk_texts, ids, everything)
     assert [chunk_text.id for chunk_text in found] == ids

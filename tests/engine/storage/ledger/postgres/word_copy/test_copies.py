@@ -66,7 +66,7 @@ async def test_every_change_of_another_process_is_in_the_next_search(postgres_le
             await other.add(doc(f"d{number}", text, space="there" if number % 3 else "here"))
         await other.add(doc("e", "a sail in the attic", room="attic"))
         await other.add(doc("g", "Der Hafen ist für die Boote des Fischers und der anderen Leute offen."))
-        assert await copied.read(Search.search_chunks, "Häfen", 5, await copied.scope_ids())
+        assert (await copied.read(Search.search_chunks, "Häfen", 5, await copied.scope_ids())).scores
         await other.add_facts("f", extraction("Ferry Harbor", "Sail Ferry"))
         await other.project()
         await assert_equal(copied, other)
@@ -101,10 +101,10 @@ async def test_a_transaction_that_ends_later_than_a_younger_one_is_seen(postgres
             slow.execute("INSERT INTO search_change VALUES (0, pg_current_xact_id(), ARRAY[%s])", (ids["d0"],))
             fast.execute(delete, (ids["d2"],))
             fast.commit()
-            assert set(await copied.read(Search.search_chunks, "ferry", 5, scope)) == {ids["d0"], ids["d1"]}
+            assert set((await copied.read(Search.search_chunks, "ferry", 5, scope)).scores) == {ids["d0"], ids["d1"]}
             slow.execute(delete, (ids["d0"],))
             slow.commit()
-        assert set(await copied.read(Search.search_chunks, "ferry", 5, scope)) == {ids["d1"]}
+        assert set((await copied.read(Search.search_chunks, "ferry", 5, scope)).scores) == {ids["d1"]}
 
 
 @pytest.mark.share(3)
