@@ -264,7 +264,7 @@ class Question:
     max_entity_tokens: int = 6000
     max_relation_tokens: int = 8000
     max_total_tokens: int = 30000
-    threshold: float = 0.03
+    threshold: float = 0.17
     rerank: bool = True
     instructions: str = ""
     style: str = ""

@@ -226,7 +226,7 @@ KIND = {"instructions": "Be kind."}
     ("changes", "options", "calls"),
     [
         pytest.param([{}, {}], {}, 1, id="the same question"),
-        pytest.param([{}, {"model": "other"}, KIND, {"mode": "bypass"}], {}, 4, id="other model, instruction, mode"),
+        pytest.param([{}, {"model": "other"}, KIND, {"mode": "naive"}], {}, 4, id="other model, instruction, mode"),
         pytest.param([{}, {}], {"cache_answers": False}, 2, id="not cached by option"),
         pytest.param([{"history": HISTORY}] * 2, {}, 2, id="k11 with history, which may quote forgotten text"),
     ],
