@@ -220,7 +220,8 @@ def check_number(name: str, number: object, least: float, most: float) -> None:
 def check_numbers(record: Question | EngineOptions | RankingOptions, bounds: Mapping[str, tuple[float, float]]) -> None:
     """Raise OutOfRange for the first field of the record that is outside its bounds."""
     for name, (least, most) in bounds.items():
-        check_number(name, getattr(record, name), least, most)
+        if (number := getattr(record, name)) is not None:  # else the default
+            check_number(name, number, least, most)
 
 
 def check_options(options: EngineOptions) -> None:

@@ -144,6 +144,15 @@ class QueryEmbedder(Embedder, Protocol):
         """Embed questions: float32 of shape (len(texts), dim), rows of length one."""
 
 
+@runtime_checkable
+class CrossLingualEmbedder(Embedder, Protocol):
+    """An embedder for questions in another language than the texts, to which they are less similar."""
+
+    @property
+    def least_similarity(self) -> float:
+        """The least similarity of a text that may answer a question: 0 for unrelated texts, 1 for equal ones."""
+
+
 class Reranker(Protocol):
     """Scores texts against a question."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import PROVIDER_ERRORS, EngineError, InvalidReply, ModelRefused, PromptTooLong
-from engine.llm.base import QueryEmbedder, embed_queries, guard_plugin_call
+from engine.llm.base import CrossLingualEmbedder, QueryEmbedder, embed_queries, guard_plugin_call
 from engine.scheduling.foreground import foreground_calls
 from engine.text.similarity import SimilarityScale, unit_vectors
 
@@ -23,6 +23,7 @@ ZEROS_HINT = "Check that THREADLORE_EMBEDDING_MODEL is a model for embeddings, a
 PROBE_TEXT = "Hello."  # a text that every embedder accepts
 # Texts about nothing in common: what two of them have in common, any two texts have. Those in other languages are
 # compared with the English ones only: in a language that an embedder was not trained on, all texts are alike to it.
+LEAST_SIMILARITY = 0.17  # of what is found; texts that do not answer are above it, too
 UNRELATED_TEXTS = (
     "Whisk two eggs with flour and milk.",
     "The train to the airport leaves at noon.",
@@ -87,6 +88,11 @@ class CheckedEmbedder:
 
     async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         return await self._check(lambda: embed_queries(self.embedder, texts, meter), len(texts))
+
+    @property
+    def least_similarity(self) -> float:
+        """The least similarity of what is found, unless a question has its own."""
+        return self.embedder.least_similarity if isinstance(self.embedder, CrossLingualEmbedder) else LEAST_SIMILARITY
 
     @property
     def has_scale(self) -> bool:

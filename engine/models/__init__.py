@@ -244,7 +244,8 @@ class Question:
     `mode`: "naive" searches chunks, "local" entities and their relations, "global" relations and their entities,
     "hybrid" both of these, "mix" all three; "bypass" searches nothing. `high` and `low`: keywords for themes and for
     names, else the model finds them. `top_k`, `chunk_top_k`: entities and relations, and chunks, at most. `threshold`:
-    lowest similarity of a vector search hit, 0 for unrelated texts and 1 for equal ones. `style`, `instructions`: how
+    lowest similarity of a vector search hit, 0 for unrelated texts and 1 for equal ones; None: as the embedder needs
+    it. `style`, `instructions`: how
     to answer. `asker`: name of the person asking. `is_unaddressed`: the model first decides whether the message is
     meant for the program. `overview`: summarize everything that the filters leave. `writers`: names of the people whose
     messages alone are used. `filter_lookup`: set if the model may propose further filters. `zone`: of the person
@@ -264,7 +265,7 @@ class Question:
     max_entity_tokens: int = 6000
     max_relation_tokens: int = 8000
     max_total_tokens: int = 30000
-    threshold: float = 0.17
+    threshold: float | None = None
     rerank: bool = True
     instructions: str = ""
     style: str = ""

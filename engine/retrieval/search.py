@@ -171,6 +171,12 @@ class Searcher:
     stopwatch: Stopwatch
     past: PastProfiles | None = None  # of a question as of a day
 
+    @property
+    def threshold(self) -> float:
+        """The least similarity of a hit."""
+        asked = self.question.threshold
+        return self.runtime.embedder.least_similarity if asked is None else asked
+
     async def search_vectors(
         self, table: VectorTable, vectors: QueryVectors, part: QueryPart, count: int
     ) -> list[VectorHit]:
@@ -214,7 +220,7 @@ class Searcher:
         if listed is None or len(listed) > MAX_COMPARED:
             ids = [hit.id for hit in await self._search_store(self.runtime.vectors, replace(query, count=MAX_COMPARED))]
         similar = await past.measure(kind, ids, query.vector, query.scale)
-        hits = [VectorHit(id_, 0, value) for id_, value in similar.items() if value >= self.question.threshold]
+        hits = [VectorHit(id_, 0, value) for id_, value in similar.items() if value >= self.threshold]
         return await self._sort_hits(kind, sorted(hits, key=lambda hit: -hit.similarity))
 
     async def _search_store(self, store: vector_store.VectorStore, query: VectorQuery) -> list[VectorHit]:
@@ -246,12 +252,12 @@ class Searcher:
             hits = [VectorHit(hit.id, hit.part, query.scale.similarity(hit.similarity)) for hit in found_rows]
             best: dict[int, VectorHit] = {}
             for hit in hits:
-                if hit.similarity >= self.question.threshold:
+                if hit.similarity >= self.threshold:
                     best.setdefault(hit.id, hit)
             inside = await self._filter_ids(kind, best) if filters else best.keys()
             found = [hit for id_, hit in best.items() if id_ in inside]
             enough = len(found) > count and sort_key(found[count - 1].similarity) < sort_key(hits[-1].similarity)
-            whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
+            whole = enough or len(hits) < rows or hits[-1].similarity < self.threshold
             if whole or rows >= deepest:
                 return found, whole
             rows *= ROW_GROWTH if filters is None else FILTERED_ROW_GROWTH

@@ -103,6 +103,8 @@ class E5Embedder(LocalEmbedder[E5Model]):
 
     name = "multilingual-e5-small-q4@384"
     max_tokens = 128
+    # Of the right paragraphs for questions in Arabic over English texts 59 % are below 0.17, in German 9 %.
+    least_similarity = 0.03
 
     @classmethod
     def find_weights(cls) -> Path:

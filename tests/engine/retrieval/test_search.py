@@ -195,3 +195,18 @@ async def test_a_chunk_of_many_vectors_does_not_crowd_out_others(indexed: OpenIn
     for limit in (1, 5, 20):
         question = Question("ferry sails at noon", HERE, mode="naive", chunk_top_k=limit, threshold=-1.0)
         assert len({source.chunk for source in (await engine.retrieve(question)).sources}) == limit
+
+
+class CrossLingualEmbedder(HashEmbedder):
+    """As an embedder of several languages, whose right texts may be hardly similar."""
+
+    least_similarity = -1.0
+
+
+async def test_what_is_found_at_least_is_as_the_embedder_needs_it(indexed: OpenIndexed) -> None:
+    texts = doc("a", "The boats leave at noon."), doc("b", "Gulls are over the harbour today.")
+    strict = await indexed(*texts, embedder=HashEmbedder(), options=VECTORS_ONLY)
+    assert await documents(strict, "zither lessons") == []
+    lenient = await indexed(*texts, embedder=CrossLingualEmbedder(), options=VECTORS_ONLY)
+    assert sorted(await documents(lenient, "zither lessons")) == ["a", "b"]
+    assert await documents(lenient, "zither lessons", threshold=0.17) == []
