@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.storage.vector_sketch import BitSketch
-
 Columns = Mapping[str, np.ndarray]
 
 ROUNDED, REMAINDER = "rounded", "remainder"  # columns of bytes
@@ -34,14 +32,6 @@ class VectorColumns(Protocol):
     def compared(self) -> tuple[str, ...]:
         """The columns that are compared with a query."""
 
-    @property
-    def decoded(self) -> tuple[str, ...]:
-        """The columns from which vectors are decoded."""
-
-    @property
-    def sketch(self) -> BitSketch | None:
-        """What the columns besides these contain, if there are any."""
-
     def prepare(self, query: np.ndarray) -> Columns:
         """A query of length one, shape (dim,), for comparisons."""
 
@@ -54,18 +44,14 @@ class ExactColumns:
 
     `numpy.vecdot` calls BLAS for each row: unlike a product of matrices, it starts no threads, which would occupy every
     core for some milliseconds after each call, and a row has the same similarity wherever it stands.
-    `is_sketched`: further columns have sketches of the vectors.
     """
 
-    def __init__(self, dim: int, *, is_sketched: bool = False) -> None:
-        self.compared = self.decoded = ("vector",)
-        self.sketch = BitSketch(dim) if is_sketched else None
+    def __init__(self, dim: int) -> None:
         self.types: dict[str, np.dtype[Any]] = {"vector": np.dtype((np.float32, (dim,)))}
-        if self.sketch:
-            self.types |= self.sketch.types
+        self.compared = ("vector",)
 
     def encode(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        return {"vector": vectors} | (self.sketch.encode(vectors) if self.sketch else {})
+        return {"vector": vectors}
 
     def decode(self, columns: Columns) -> np.ndarray:
         return columns["vector"]
@@ -82,27 +68,17 @@ class RoundedColumns:
 
     For embeddings without dominant dimensions, cosines differ by less than 0.005 from the exact ones, mostly by 0.0005.
     `is_refined`: a second column has the remainders, which `decode` adds: its cosines differ by less than 0.00003.
-    `is_sketched`: as of `ExactColumns`.
     """
 
-    def __init__(self, dim: int, *, is_refined: bool = False, is_sketched: bool = False) -> None:
+    def __init__(self, dim: int, *, is_refined: bool = False) -> None:
         self.compared = (ROUNDED, "scale")
-        self.decoded = (*self.compared, REMAINDER) if is_refined else self.compared
-        self.sketch = BitSketch(dim) if is_sketched else None
         integers = np.dtype((np.int8, (dim,)))
         self.types: dict[str, np.dtype[Any]] = {
             ROUNDED: integers,
             "scale": np.dtype(np.float32),  # which gives the integers the length one
-        }
-        if is_refined:
-            self.types[REMAINDER] = integers
-        if self.sketch:
-            self.types |= self.sketch.types
+        } | ({REMAINDER: integers} if is_refined else {})
 
     def encode(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        return self._round(vectors) | (self.sketch.encode(vectors) if self.sketch else {})
-
-    def _round(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         largest = np.maximum(np.abs(vectors).max(axis=1, initial=0.0, keepdims=True), SMALLEST)
         scaled = vectors * (MAX_INTEGER / largest)
         rounded = np.rint(scaled)
@@ -121,7 +97,7 @@ class RoundedColumns:
         return np.asarray(vectors / np.maximum(lengths, SMALLEST)[:, None])
 
     def prepare(self, query: np.ndarray) -> Columns:
-        return self._round(query[None])
+        return self.encode(query[None])
 
     def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
         import simsimd  # noqa: PLC0415 - only needed for large tables

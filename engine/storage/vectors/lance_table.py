@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 KEY_COLUMNS = ("id", "space", "room", "part")
 BATCH_ROWS = 10_000
 MAX_LOSSES = 3  # of files of copies, until the next start
-LOADED_BATCH_ROWS = 1_024  # copied into memory without a pause: 6 ms with sketches
+LOADED_BATCH_ROWS = 2_048  # copied into memory without a pause: 2 ms
 
 
 class LanceTable:
@@ -242,7 +242,7 @@ class LanceTable:
         self._shares.record_rows(self._name, count := await self.count_rows())
         rows = reserve_rows(self._dim, count, self._shares.give(self._name), self.folder.parent)
         async with self.hold_files():
-            groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_large else None
+            groups = SpaceGroups(rows, await self._count_by_space()) if rows.is_rounded else None
             query = self.table.query().select([*KEY_COLUMNS, "vector"])
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
                 keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}

@@ -1,12 +1,13 @@
 """Rows of a vector table in memory, as arrays: search and look-up without the database.
 
-One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 200,000 rounded ones 4 ms. Tables of up to
+One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 380,000 rounded ones 7 ms. Tables of up to
 200,000 rows in memory are searched in the event loop, others beside it.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,13 @@ from engine.storage.search_gate import SearchGate, SearchThreads
 from engine.storage.spilled_rows import SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorHit
-from engine.storage.vectors.row_runs import Runs, SketchSearch, SpaceRuns
 from engine.storage.vectors.search_plan import max_matching_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
+    from typing import Self
 
     from engine.storage.vector_columns import Columns, VectorColumns
     from engine.storage.vectors.base import VectorFilter, VectorRow
@@ -49,8 +50,9 @@ EVERYWHERE = slice(None)
 # This multiple of the wanted rows, and so many at least, are compared with the exact query.
 REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
 MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of further rows
-MAX_RUN_ROWS = 8_192  # compared at once where they are, which fit into a cache of the processor
-SKETCHED_ROWS = 200_000  # from so many on, tables have sketches, and scopes are searched by them
+# Rows at neighboring places are compared where they are, from so many on, and so many at once, which fit
+# into a cache of the processor.
+MIN_RUN_ROWS, MAX_RUN_ROWS = 128, 8_192
 NO_DIRECTION = np.float32(-2.0)  # below every cosine
 # Room for at most so many times the rows is reserved, since systems refuse more addresses than they have memory.
 MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
@@ -71,16 +73,16 @@ class RowArrays:
         types = {name: type_ for name, type_ in _column_types(vectors).items() if name not in self.others}
         self._rows = ColumnArrays(types, max_rows, self.others)
         self._is_grouped = False
-        self._groups: SpaceRuns | None = None  # None: not known since the last change
+        self._groups: _Groups | None = None  # None: not known since the last change
         self._gate, self._threads = SearchGate(), SearchThreads()
 
     def __len__(self) -> int:
         return len(self._rows)
 
     @property
-    def is_large(self) -> bool:
+    def is_rounded(self) -> bool:
         """Whether there are enough rows that their order matters."""
-        return isinstance(self._vectors, RoundedColumns) or self._vectors.sketch is not None
+        return isinstance(self._vectors, RoundedColumns)
 
     def reserve_places(self, count: int) -> None:
         """Add empty rows, for `write`: rows of a space will be next to each other. Raises ArraysFull."""
@@ -144,8 +146,8 @@ class RowArrays:
     def search(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """The k rows most similar to a query of length one that match the filter, best first; ties by id and part."""
         with self._gate.search():
-            find = self._find_in_runs if self._is_grouped or self._vectors.sketch else self._find_nearest
-            places = find(query, k, vector_filter)
+            find = self._find_in_groups if self._is_grouped else self._find_nearest
+            places = find(query, max(REFINE_FACTOR * k, MIN_REFINED_ROWS), vector_filter)
             similarities = np.clip(np.vecdot(self._decode(places), query), -1.0, 1.0)
             ids, parts = self._rows["id"][places], self._rows["part"][places]
         order = np.lexsort((parts, ids, -similarities))[:k]
@@ -164,9 +166,8 @@ class RowArrays:
             for id_, start, end in zip(found.tolist(), starts.tolist(), ends.tolist(), strict=True)
         }
 
-    def _find_nearest(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> np.ndarray:
-        """The places of more than k rows that match the filter and are nearest."""
-        count = max(REFINE_FACTOR * k, MIN_REFINED_ROWS)
+    def _find_nearest(self, query: np.ndarray, count: int, vector_filter: VectorFilter) -> np.ndarray:
+        """The places of the rows that match the filter and are as similar as the `count`-th of these."""
         expected, prepared = max_matching_rows(vector_filter) or 0, self._vectors.prepare(query)
         every = self._compare_run(prepared, 0, len(self)) if expected * COPY_SHARE >= len(self) > 0 else None
         if every is not None and (near := self._find_in_sample(every, count * len(self) // expected)) is not None:
@@ -181,30 +182,31 @@ class RowArrays:
             places = places[similarities >= np.partition(similarities, -count)[-count]]
         return np.asarray(places)
 
-    def _find_in_runs(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> np.ndarray:
-        """As `_find_nearest`, for neighbors: these are compared where they are. Sketches leave few of many rows."""
-        count = max(REFINE_FACTOR * k, MIN_REFINED_ROWS)
-        runs, prepared = self._find_runs(vector_filter), self._vectors.prepare(query)
-        if (sketch := self._vectors.sketch) and len(runs) >= SKETCHED_ROWS:
-            words, has_direction = [self._rows[name] for name in sketch.names], self._rows["has_direction"]
-            searching = SketchSearch(words, has_direction, sketch.prepare(query))
-            runs = searching.narrow(runs, k, partial(self._compare_copies, prepared))
-        similarities = self._compare_runs(prepared, runs)
+    def _find_in_groups(self, query: np.ndarray, count: int, vector_filter: VectorFilter) -> np.ndarray:
+        """As `_find_nearest`, where rows of a space are neighbors: these are compared where they are."""
+        starts, ends = self._find_runs(vector_filter)
+        similarities = self._compare_runs(self._vectors.prepare(query), starts, ends)
         near = self._find_in_sample(similarities, count)
         if near is None or len(near) < count:
             near = np.flatnonzero(similarities > NO_DIRECTION)
         if count < len(near):
             found = similarities[near]
             near = near[found >= np.partition(found, -count)[-count]]
-        places = runs.find_places(near)
+        firsts = np.append(0, np.cumsum(ends - starts))
+        runs = np.searchsorted(firsts, near, side="right") - 1
+        places = starts[runs] + near - firsts[runs] if len(near) else near
         return np.asarray(places[self._rows["has_direction"][places]])
 
-    def _find_runs(self, vector_filter: VectorFilter) -> Runs:
-        """All runs of neighbors that match the filter."""
-        if vector_filter.rooms or vector_filter.ids is not None or not self._is_grouped:
-            return Runs.of_places(np.flatnonzero(self._matches(vector_filter)))
-        self._groups = groups = self._groups or SpaceRuns.find(self._rows["space"])
-        return groups.choose(vector_filter.spaces)
+    def _find_runs(self, vector_filter: VectorFilter) -> tuple[np.ndarray, np.ndarray]:
+        """The first places of all runs of neighbors that match the filter, and the places behind their last ones."""
+        if vector_filter.rooms or vector_filter.ids is not None:
+            return _join_neighbors(np.flatnonzero(self._matches(vector_filter)))
+        groups = self._groups or _Groups.find(self._rows["space"])
+        self._groups = groups
+        matches = is_member(groups.spaces, vector_filter.spaces)
+        starts, ends = groups.starts[matches], groups.ends[matches]
+        is_first, is_last = np.append(True, starts[1:] != ends[:-1]), np.append(starts[1:] != ends[:-1], True)
+        return (starts[is_first], ends[is_last]) if len(starts) else (starts, ends)
 
     @staticmethod
     def _find_in_sample(similarities: np.ndarray, count: int) -> np.ndarray | None:
@@ -224,13 +226,17 @@ class RowArrays:
         matches &= self._rows["has_direction"][places]
         return matches
 
-    def _compare_runs(self, prepared: Columns, runs: Runs) -> np.ndarray:
+    def _compare_runs(self, prepared: Columns, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """The cosines with the rows of these runs, long ones where they are; NO_DIRECTION for vectors without one."""
-        similarities = np.empty(len(runs), np.float32)
-        for start, end, first in runs.list_long():
-            similarities[first : first + end - start] = self._compare_run(prepared, start, end)
-        if len(others := runs.list_short_rows()):
-            places = runs.find_places(others)
+        lengths = ends - starts
+        firsts = np.append(0, np.cumsum(lengths))
+        similarities = np.empty(firsts[-1], np.float32)
+        is_long = lengths >= MIN_RUN_ROWS
+        for start, end, first in zip(starts[is_long], ends[is_long], firsts[:-1][is_long], strict=True):
+            similarities[first : first + end - start] = self._compare_run(prepared, int(start), int(end))
+        if not is_long.all():
+            others = np.flatnonzero(np.repeat(~is_long, lengths))
+            places = others + np.repeat((starts - firsts[:-1])[~is_long], lengths[~is_long])
             copied = self._compare_copies(prepared, places)
             copied[~self._rows["has_direction"][places]] = NO_DIRECTION
             similarities[others] = copied
@@ -266,11 +272,27 @@ class RowArrays:
         )
 
     def _decode(self, places: np.ndarray) -> np.ndarray:
-        return self._vectors.decode(self._copy(places, self._vectors.decoded))
+        return self._vectors.decode(self._copy(places, self._vectors.types))
 
     def _copy(self, places: np.ndarray, names: Iterable[str]) -> dict[str, np.ndarray]:
         """These columns, only these rows."""
         return {name: self._rows.copy(name, places) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Runs of neighbors of one space: their first places, and the places behind their last ones."""
+
+    spaces: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+    @classmethod
+    def find(cls, spaces: np.ndarray) -> Self:
+        """The runs in a column of spaces."""
+        edges = np.flatnonzero(spaces[1:] != spaces[:-1]) + 1
+        starts = np.append(np.zeros(min(1, len(spaces)), np.int64), edges)
+        return cls(spaces[starts], starts, np.append(starts, len(spaces))[1:])
 
 
 class SpaceGroups:
@@ -314,27 +336,17 @@ class SpaceGroups:
 def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = None) -> RowArrays:
     """Arrays for `count` rows and for further ones: exact if these take little of `max_bytes`, else rounded.
 
-    A file in `folder` holds what rounding took from them, and the rows that take more. Many rows have sketches, which
-    stay in memory, unless there is too little. Raises ArraysFull.
+    A file in `folder` holds what rounding took from them, and the rows that take more. Raises ArraysFull.
     """
-    exact = ExactColumns(dim, is_sketched=count >= SKETCHED_ROWS)
+    exact, rounded = ExactColumns(dim), RoundedColumns(dim)
     if max_rows := _find_room(exact, count, int(EXACT_SHARE * max_bytes)):
         return RowArrays(exact, max_rows)
-    if count >= SKETCHED_ROWS:
-        with suppress(ArraysFull):
-            return _reserve_rounded(dim, count, max_bytes, folder, is_sketched=True)
-    return _reserve_rounded(dim, count, max_bytes, folder, is_sketched=False)
-
-
-def _reserve_rounded(dim: int, count: int, max_bytes: int, folder: Path | None, *, is_sketched: bool) -> RowArrays:
-    rounded = RoundedColumns(dim, is_sketched=is_sketched)
     fitting = _find_room(rounded, count, max_bytes)
     if folder is None and fitting:
         return RowArrays(rounded, fitting)
-    max_rows = fitting or find_file_rows(count)
+    max_rows = fitting or int(count * (1 + FILE_SPARE_SHARE))
     resident = max_rows if fitting else (max_bytes - max_rows * (row_bytes(rounded) - dim)) // dim
-    least = 0.0 if is_sketched else MIN_RESIDENT_SHARE * max_bytes
-    if folder is None or (not fitting and resident * dim < least):
+    if folder is None or (not fitting and resident * dim < MIN_RESIDENT_SHARE * max_bytes):
         raise ArraysFull
     try:
         check_space(folder, (2 * count - min(count, resident)) * dim)
@@ -346,12 +358,7 @@ def _reserve_rounded(dim: int, count: int, max_bytes: int, folder: Path | None, 
         if fitting:
             return RowArrays(rounded, fitting)
         raise ArraysFull from error
-    return RowArrays(RoundedColumns(dim, is_refined=True, is_sketched=is_sketched), max_rows, others)
-
-
-def find_file_rows(count: int) -> int:
-    """How many rows to reserve in a file for so many and further ones."""
-    return int(count * (1 + FILE_SPARE_SHARE))
+    return RowArrays(RoundedColumns(dim, is_refined=True), max_rows, others)
 
 
 def _find_room(vectors: VectorColumns, count: int, max_bytes: int) -> int:
@@ -360,6 +367,13 @@ def _find_room(vectors: VectorColumns, count: int, max_bytes: int) -> int:
     if count > max_rows - int(MIN_SPARE_SHARE * max_rows):
         return 0
     return min(max_rows, max(MIN_RESERVED_ROWS, MAX_GROWTH * count))
+
+
+def _join_neighbors(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The runs of neighbors among ascending places: first places, and the places behind the last ones."""
+    edges = np.flatnonzero(np.diff(places) != 1) + 1
+    first = np.zeros(min(1, len(places)), np.int64)
+    return places[np.append(first, edges)], places[np.append(edges - 1, len(places) - first - 1)] + 1
 
 
 def row_bytes(vectors: VectorColumns) -> int:

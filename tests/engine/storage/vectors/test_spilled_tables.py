@@ -20,9 +20,8 @@ from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.disk import Disk
-from engine.storage.spilled_rows import SpilledRows
-from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
-from engine.storage.vectors import row_arrays, row_runs
+from engine.storage.vector_columns import REMAINDER, ROUNDED, RoundedColumns
+from engine.storage.vectors import row_arrays
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_table import MAX_LOSSES, LanceTable
@@ -67,14 +66,6 @@ def is_spilled(store: LanceVectors) -> bool:
     return ROUNDED in find_rows(store).others
 
 
-def search_by_sketches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few rows have sketches, and searches leave rows out by them."""
-    monkeypatch.setattr(row_arrays, "SKETCHED_ROWS", 100)
-    monkeypatch.setattr(row_runs, "MIN_PROBED_ROWS", 5)
-    monkeypatch.setattr(row_runs, "MIN_RANK", 1)
-    monkeypatch.setattr(row_runs, "WHOLE_SHARE", 2)
-
-
 def read_files(store: LanceVectors) -> bytes:
     """All bytes of a table's copies of vectors, in memory and in files."""
     others = find_rows(store).others.values()
@@ -88,18 +79,13 @@ def find_rows(store: LanceVectors) -> RowArrays:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_any_history_gives_the_results_of_an_unbounded_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    if seed % 2:
-        search_by_sketches(monkeypatch)
+async def test_any_history_gives_the_results_of_an_unbounded_copy(tmp_path: Path, seed: int) -> None:
     chance, vectors = random.Random(seed), random_units(900, DIM, seed)
     tiny = await open_loaded(tmp_path / "tiny", TINY, vectors[:800])
     ample = await open_loaded(tmp_path / "ample", AMPLE, vectors[:800])
     assert is_spilled(tiny)
     assert not is_spilled(ample)
-    assert find_rows(ample).is_large
-    assert [bool(find_rows(store)._vectors.sketch) for store in (tiny, ample)] == [bool(seed % 2)] * 2
+    assert find_rows(ample).is_rounded
     for _ in range(30):
         step, ids = chance.choice(["add", "edit", "delete", "load"]), chance.sample(range(900), chance.randint(1, 40))
         for store in (tiny, ample):
@@ -330,45 +316,5 @@ async def test_the_event_loop_goes_on_while_a_change_waits_for_a_search(
     await store.close()
 
 
-async def test_sketches_let_a_search_read_few_rows_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search_by_sketches(monkeypatch)
-    near, far = random_units(1, DIM, 4), random_units(1_200, DIM, 3)
-    far[:40] += near * 2
-    vectors = far / np.linalg.norm(far, axis=1, keepdims=True)
-    store, everywhere = await open_loaded(tmp_path, TINY, vectors), VectorFilter(frozenset(range(SPACES)))
-    assert find_rows(store).others[ROUNDED].resident_rows < 1_000
-    read, rows, run = SpilledRows._read, list[int](), SpilledRows.read_run
-
-    def count(spilled: SpilledRows, first: int, found: np.ndarray) -> None:
-        rows.append(len(found))
-        read(spilled, first, found)
-
-    monkeypatch.setattr(SpilledRows, "_read", count)
-    monkeypatch.setattr(SpilledRows, "read_run", lambda *_: pytest.fail("reads all rows"))
-    hits = await store.search("chunks", near[0], 20, everywhere)
-    assert {hit.id for hit in hits} <= set(range(40))
-    assert sum(rows) < 400
-    monkeypatch.setattr(SpilledRows, "read_run", run)
-    await store.close()
-
-
-def test_sketches_stay_in_memory_and_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_arrays, "SKETCHED_ROWS", 1_000)
-    sketched = row_bytes(RoundedColumns(DIM, is_sketched=True))
-    assert sketched == ROW + DIM // 8
-    keys = int(1_100 * (sketched - DIM))
-    for size, is_sketched, resident in ((keys + 5 * DIM, True, 5), (1_060 * sketched, True, 0), (keys - 1, False, 137)):
-        rows = reserve_rows(DIM, 1_000, size, tmp_path)
-        assert bool(rows._vectors.sketch) is is_sketched
-        assert (rows.others[ROUNDED].resident_rows if ROUNDED in rows.others else 0) == resident
-    assert not reserve_rows(DIM, 999, 1_060 * sketched, tmp_path)._vectors.sketch
-    exact = reserve_rows(DIM, 1_000, 1 << 30, tmp_path)
-    assert exact._vectors.sketch
-    assert isinstance(exact._vectors, ExactColumns)
-    assert exact.is_large
-    with pytest.raises(ArraysFull):
-        reserve_rows(DIM, 1_000, int(0.7 * keys))  # without a file
-
-
 def test_a_large_limit_reserves_no_more_addresses_than_rows_need() -> None:
-    assert not reserve_rows(DIM, 10, 1 << 60).is_large
+    assert not reserve_rows(DIM, 10, 1 << 60).is_rounded

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from engine.options import VECTOR_CACHE_BYTES
 from engine.storage.vector_columns import RoundedColumns
-from engine.storage.vectors.row_arrays import find_file_rows, row_bytes
+from engine.storage.vectors.row_arrays import row_bytes
 from engine.storage.vectors.table_shares import TABLES, TableShares
 
 DIM, EACH = 8, 100_000
@@ -28,15 +27,6 @@ def test_a_large_table_gets_what_the_others_do_not_need() -> None:
     assert entities >= 1.4 * (rows // 3) * ROW
     assert relations > 1.7 * EACH
     assert chunks + entities + relations <= 3 * EACH
-
-
-def test_keys_and_sketches_of_large_tables_come_first() -> None:
-    dim, counts = 384, {"chunks": 1_000_000, "entities": 821_000, "relations": 3_416_000}
-    sketched = row_bytes(RoundedColumns(dim, is_sketched=True))
-    shares = give_all(TableShares(VECTOR_CACHE_BYTES, dim), **counts)
-    for share, count in zip(shares, counts.values(), strict=True):
-        assert share >= find_file_rows(count) * (sketched - dim)
-    assert sum(shares) <= 3 * VECTOR_CACHE_BYTES
 
 
 def test_tables_that_need_more_than_there_is_share_it_evenly() -> None:
