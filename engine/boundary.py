@@ -37,6 +37,7 @@ QUESTION_BOUNDS: Mapping[str, tuple[float, float]] = {
     "max_total_tokens": (1, MAX_TOKENS),
     "threshold": (-1.0, 1.0),
 }
+HAS_DEFAULT = frozenset({"threshold"})  # where it is None
 OPTION_BOUNDS: Mapping[str, tuple[float, float]] = {
     "extraction_concurrency": (1, 1_000),
     "embed_batch_size": (1, 100_000),
@@ -220,7 +221,8 @@ def check_number(name: str, number: object, least: float, most: float) -> None:
 def check_numbers(record: Question | EngineOptions | RankingOptions, bounds: Mapping[str, tuple[float, float]]) -> None:
     """Raise OutOfRange for the first field of the record that is outside its bounds."""
     for name, (least, most) in bounds.items():
-        if (number := getattr(record, name)) is not None:  # else the default
+        number = getattr(record, name)
+        if not (number is None and name in HAS_DEFAULT):
             check_number(name, number, least, most)
 
 

@@ -203,10 +203,17 @@ class CrossLingualEmbedder(HashEmbedder):
     least_similarity = -1.0
 
 
-async def test_what_is_found_at_least_is_as_the_embedder_needs_it(indexed: OpenIndexed) -> None:
+@pytest.mark.parametrize(
+    ("embedder", "found"),
+    [
+        pytest.param(HashEmbedder(), [], id="one language"),
+        pytest.param(CrossLingualEmbedder(), ["a", "b"], id="several"),
+    ],
+)
+async def test_what_is_found_at_least_is_as_the_embedder_needs_it(
+    indexed: OpenIndexed, embedder: HashEmbedder, found: list[str]
+) -> None:
     texts = doc("a", "The boats leave at noon."), doc("b", "Gulls are over the harbour today.")
-    strict = await indexed(*texts, embedder=HashEmbedder(), options=VECTORS_ONLY)
-    assert await documents(strict, "zither lessons") == []
-    lenient = await indexed(*texts, embedder=CrossLingualEmbedder(), options=VECTORS_ONLY)
-    assert sorted(await documents(lenient, "zither lessons")) == ["a", "b"]
-    assert await documents(lenient, "zither lessons", threshold=0.17) == []
+    engine = await indexed(*texts, embedder=embedder, options=VECTORS_ONLY)
+    assert sorted(await documents(engine, "zither lessons")) == found
+    assert await documents(engine, "zither lessons", threshold=0.17) == []

@@ -68,7 +68,6 @@ class Fts5Index:
 
     find_tokenizer = staticmethod(fts5.find_tokenizer)
     tokenize_words = staticmethod(fts5.tokenize_words)
-    index_again = staticmethod(fts5.index_again)
 
     def load_postings(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause
@@ -145,33 +144,44 @@ class ChunkLocations:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._moves = -1
-        self._start_again()
-
-    def _start_again(self) -> None:
-        self._end, self._columns = 1, ChunkColumns.reserve(1)  # ids begin with one
+        self._known = _Known(ChunkColumns.reserve(1), 1)  # ids begin with one
 
     def follow(self, db: Connection) -> ChunkColumns:
         """The columns with every chunk of a snapshot; later ones may be there, too."""
         moves = Settings(db).get_int(CHUNK_MOVES)
         with self._lock:
-            if moves > self._moves:
-                self._moves = moves
-                self._start_again()
-            for ids, block in _read_chunks(db, self._end):
-                self._write(ids, block)
-            return ChunkColumns(*(column[: self._end] for column in self._columns))
+            if moves == self._moves:
+                self._known = self._known.extend(db)
+            elif moves > self._moves:
+                self._known, self._moves = _Known(ChunkColumns.reserve(1), 1).extend(db), moves
+            if moves >= self._moves:
+                return self._known.list_columns()
+        return _Known(ChunkColumns.reserve(1), 1).extend(db).list_columns()  # of an earlier moment
 
-    def _write(self, ids: np.ndarray, block: ChunkColumns) -> None:
-        """Add rows behind the others, which readers may be using."""
-        end = int(ids[-1]) + 1
-        if end > len(self._columns.spaces):
-            larger = ChunkColumns.reserve(end + end // 2)
-            for column, former in zip(larger, self._columns, strict=True):
-                column[: self._end] = former[: self._end]
-            self._columns = larger
-        for column, added in zip(self._columns, block, strict=True):
-            column[ids] = added
-        self._end = end
+
+class _Known(NamedTuple):
+    """Columns whose rows are read below a number; behind them is room for others."""
+
+    columns: ChunkColumns
+    end: int
+
+    def list_columns(self) -> ChunkColumns:
+        """The columns as far as they are read."""
+        return ChunkColumns(*(column[: self.end] for column in self.columns))
+
+    def extend(self, db: Connection) -> _Known:
+        """With the chunks behind; rows that readers may be using stay as they are."""
+        columns, end = self
+        for ids, block in _read_chunks(db, end):
+            former, end = end, int(ids[-1]) + 1
+            if end > len(columns.spaces):
+                larger = ChunkColumns.reserve(end + end // 2)
+                for column, known in zip(larger, columns, strict=True):
+                    column[:former] = known[:former]
+                columns = larger
+            for column, added in zip(columns, block, strict=True):
+                column[ids] = added
+        return _Known(columns, end)
 
 
 class LocatedIndex(Fts5Index):

@@ -62,8 +62,8 @@ class SearchWord(NamedTuple):
         return [SearchWord(stem, (stem,)) for stem in self.stems]
 
 
-class TermTable(Protocol):
-    """The term index of a database as it is written, and how it makes terms."""
+class Tokenizing(Protocol):
+    """How a database makes terms."""
 
     def find_tokenizer(self, db: Connection) -> str:
         """The tokenizer of the indexes, which the first start decided."""
@@ -71,11 +71,15 @@ class TermTable(Protocol):
     def tokenize_words(self, db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
         """The terms of each word as the index makes them: folded, stemmed, perhaps several or none."""
 
+
+class TermTable(Tokenizing, Protocol):
+    """The term index of a database as it is written."""
+
     def index_again(self, db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
         """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
 
 
-class TermIndex(TermTable, Protocol):
+class TermIndex(Tokenizing, Protocol):
     """A term index to be read. `kind`: of the index; `scope`: SQL that holds for rows `x` within the scope."""
 
     def load_postings(

@@ -31,7 +31,11 @@ class Settings(Topic[Place_co]):
 
     def count_chunk_move(self) -> None:
         """Note that chunks are in another space or room than before: see `full_text.fts5_index`."""
-        self.set(CHUNK_MOVES, self.get_int(CHUNK_MOVES) + 1)
+        self.db.execute(
+            "INSERT INTO meta (key, value) VALUES (?, '1')"
+            " ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT)",
+            (CHUNK_MOVES,),
+        )
 
     @reading
     def get(self, key: str) -> str:

@@ -34,7 +34,6 @@ class CopiedTermIndex:
 
     find_tokenizer = staticmethod(tsvector.find_tokenizer)
     tokenize_words = staticmethod(tsvector.tokenize_words)
-    index_again = staticmethod(tsvector.index_again)
     find_rows_by_start = staticmethod(tsvector.find_rows_by_start)
 
     def __init__(self, raw: Raw, copies: WordCopies) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from engine.models import Scope
 from engine.storage.ledger.full_text import fts5_index
 from engine.storage.ledger.full_text.fts5_index import FTS5_INDEX
 from engine.storage.ledger.full_text.index import CHUNK_INDEX, SearchWord, find_term_index
@@ -111,3 +114,38 @@ async def test_a_chunk_that_moved_out_of_the_scope_is_not_found(ledger: LedgerFi
     async with held_snapshot(ledger.ledger):
         await ledger.move_room("hall", "there")
         assert not (await ledger.read(Search.search_chunks, "ferry", 1, scope)).scores
+
+
+async def test_a_read_that_fails_leaves_no_former_space_behind(
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fts5_index, "READ_CHUNKS", 1)
+    for key in "abc":
+        await ledger.add(doc(key, f"ferry {key}", room="hall"))
+    scope = await ledger.scope_ids()
+    reading, failed = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def read(db: Connection) -> dict[int, float]:
+        Search(db).resolve_scope(Scope.of("here"))  # the snapshot begins
+        loop.call_soon_threadsafe(reading.set)
+        asyncio.run_coroutine_threadsafe(failed.wait(), loop).result()
+        return Search(db).search_chunks("ferry", 3, scope).scores
+
+    earlier = asyncio.create_task(ledger.ledger.read(read))
+    await reading.wait()
+    await ledger.move_room("hall", "there")
+    former = fts5_index._read_chunks
+
+    def fail(db: Connection, first: int) -> Iterator[tuple[np.ndarray, fts5_index.ChunkColumns]]:
+        yield next(former(db, first))
+        raise MemoryError
+
+    monkeypatch.setattr(fts5_index, "_read_chunks", fail)
+    with pytest.raises(MemoryError):
+        await ledger.read(Search.search_chunks, "ferry", 3, scope)
+    monkeypatch.setattr(fts5_index, "_read_chunks", former)
+    failed.set()
+    assert len(await earlier) == 3
+    assert not (await ledger.read(Search.search_chunks, "ferry", 3, scope)).scores
+    assert len((await ledger.read(Search.search_chunks, "ferry", 3, await ledger.scope_ids(("there",)))).scores) == 3
