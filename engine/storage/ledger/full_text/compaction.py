@@ -26,7 +26,7 @@ _ADDED_FIELDS = 5  # of a segment, in the second format
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class TermSegment:
     """A part of an index, and the number of its last page."""
 
     id: int
@@ -38,7 +38,7 @@ class Level:
     """Segments of similar age, of which the first ones may be merged into the last segment of the next level."""
 
     merging: int
-    segments: tuple[Segment, ...]
+    segments: tuple[TermSegment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ def read_levels(db: Connection, index: str) -> list[Level]:
 
 def _read_level(numbers: Iterator[int], added: int) -> Level:
     merging, count = next(numbers), next(numbers)
-    segments = list[Segment]()
+    segments = list[TermSegment]()
     for _ in range(count):
         segment, _, last_page, *_ = [next(numbers) for _ in range(3 + added)]
-        segments.append(Segment(segment, last_page))
+        segments.append(TermSegment(segment, last_page))
     return Level(merging, tuple(segments))
 
 

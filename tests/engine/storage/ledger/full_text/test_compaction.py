@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from engine.errors import CorruptLedger
-from engine.storage.ledger.full_text.compaction import Level, Segment, fill_again, read_levels
+from engine.storage.ledger.full_text.compaction import Level, TermSegment, fill_again, read_levels
 from engine.storage.ledger.records.projection import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, only_sqlite
 from tests.support.engine_fixture import doc
 
 COOKIE = b"\0\0\0\5"
-LEVELS = [Level(2, (Segment(1, 9), Segment(2, 300))), Level(0, (Segment(3, 4),))]
+LEVELS = [Level(2, (TermSegment(1, 9), TermSegment(2, 300))), Level(0, (TermSegment(3, 4),))]
 FIRST = COOKIE + bytes((2, 3, 0x81, 0, 2, 2, 1, 1, 9, 2, 5, 0x82, 0x2C, 0, 1, 3, 1, 4))
 ADDED = bytes((1, 1, 0, 0, 7))
 SECOND = COOKIE + b"\xff\0\0\1" + bytes((2, 3, 0x81, 0, 2, 2, 1, 1, 9)) + ADDED
