@@ -72,16 +72,27 @@ class Beside:
     corpus: Corpus
     asked: list[float] = field(default_factory=list)
     written: list[float] = field(default_factory=list)
+    _unfinished: str = ""  # the document that is written, and forgotten at the end if its writer is cancelled
 
     async def run(self, work: Awaitable[object]) -> float:
-        """Ask and write, one after the other, until the work is done; returns its seconds."""
+        """Ask and write, one after the other, until the work is done; returns its seconds.
+
+        Raises what asking or writing raised meanwhile.
+        """
         began = time.perf_counter()
         users = [asyncio.create_task(each()) for each in (self._ask, self._write)]
-        await work
-        for user in users:
-            user.cancel()
-        await asyncio.gather(*users, return_exceptions=True)
-        return time.perf_counter() - began
+        try:
+            await work
+            seconds = time.perf_counter() - began
+        finally:
+            for user in users:
+                user.cancel()
+            ended = await asyncio.gather(*users, return_exceptions=True)
+            await self.engine.documents.forget(self._unfinished)
+        for error in ended:
+            if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
+                raise error
+        return seconds
 
     async def _ask(self) -> None:
         for question in cycle(self.corpus.build_questions(min(20, self.corpus.spaces), 40)):
@@ -92,10 +103,10 @@ class Beside:
 
     async def _write(self) -> None:
         for number in count(self.corpus.documents):
-            began = time.perf_counter()
+            began, self._unfinished = time.perf_counter(), f"doc-{number}"
             await self.engine.documents.add(self.corpus.build_document(number))
             self.written.append((time.perf_counter() - began) * 1000)
-            await self.engine.documents.forget(f"doc-{number}")
+            await self.engine.documents.forget(self._unfinished)
             await asyncio.sleep(PAUSE_SECONDS)
 
 

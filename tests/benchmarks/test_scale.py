@@ -1,5 +1,6 @@
 """The corpus in bulk is what the engine makes of the same documents; its questions start walks."""
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,7 @@ import pytest
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.scale.corpus import Corpus, LineLanguage
 from benchmarks.scale.fill import fill
-from benchmarks.scale.measure import measure_retrieval
+from benchmarks.scale.measure import Beside, measure_retrieval
 from engine import Engine, EngineOptions
 from engine.data_dir import DataDir
 
@@ -59,3 +60,29 @@ async def test_walks_start_at_the_names_of_the_questions(tmp_path: Path) -> None
     assert sum(mix != plain for mix, plain in zip(mixed, naive, strict=True)) > 5
     assert 0 < figures.p50 <= figures.p95
     assert figures.stages["walk"] > 0
+
+
+async def test_what_is_written_beside_is_forgotten_when_the_work_ends(tmp_path: Path) -> None:
+    small = Corpus(documents=2, spaces=1, facts=2)
+    async with Engine.open(tmp_path, language=LineLanguage(), embedder=HashingEmbedder()) as engine:
+
+        async def work() -> None:
+            while not await engine.documents.forget("doc-2"):  # noqa: ASYNC110 - no event
+                await asyncio.sleep(0)
+            await engine.documents.add(small.build_document(2))  # as if the writer had not come to forget it
+            raise OSError("no space")
+
+        with pytest.raises(OSError, match="no space"):
+            await Beside(engine, small).run(work())
+        assert not await engine.documents.forget("doc-2")
+
+
+async def test_an_error_of_what_runs_beside_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Engine.open(tmp_path, language=LineLanguage(), embedder=HashingEmbedder()) as engine:
+
+        async def fail(_: Beside) -> None:
+            raise LookupError("no question")
+
+        monkeypatch.setattr(Beside, "_ask", fail)
+        with pytest.raises(LookupError, match="no question"):
+            await Beside(engine, Corpus(documents=2, spaces=1, facts=2)).run(asyncio.sleep(0.1))

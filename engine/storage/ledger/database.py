@@ -12,6 +12,7 @@ import aiosqlite
 from engine.errors import CorruptLedger
 from engine.storage.disk import disk_error
 from engine.storage.ledger.full_text import fts5
+from engine.storage.ledger.full_text.compaction import begin_merge, continue_merge
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
@@ -103,13 +104,13 @@ class Ledger(SqliteDatabase, LedgerStore):
     async def compact(self) -> None:
         """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied.
 
-        Other writes take their turns between parts of the full text. Raises StoreError if readers of an old snapshot
-        prevent emptying the log.
+        Other writes take their turns between parts of the full text; after some hundreds of compactions, it is indexed
+        again in one part. Raises StoreError if readers of an old snapshot prevent emptying the log.
         """
-        for index in ("chunk_fts", "entity_fts"):
-            pages = -MERGED_PAGES  # at first: all of the index is to be merged
-            while await self.write(fts5.merge_pages, index, pages):
-                pages = MERGED_PAGES
+        for kind in fts5.TABLES:
+            merge = await self.write(begin_merge, kind, MERGED_PAGES)
+            while merge:
+                merge = await self.write(continue_merge, kind, merge)
         await self.empty_log()
 
     async def check_integrity(self) -> None:

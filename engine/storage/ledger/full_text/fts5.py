@@ -25,6 +25,12 @@ _ENCODED = {ord(mark): PRIVATE + place for place, mark in enumerate(filter(MARK.
 
 # The table of words of each index, and its indexed column.
 TABLES = {KeyKind.CHUNK: ("chunk_fts", "text"), KeyKind.NAME: ("entity_fts", "name")}
+_FILL_WITHOUT_STEMS = "INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) FROM chunk"
+_FILL = {
+    KeyKind.CHUNK: """INSERT INTO chunk_fts (rowid, text)
+        SELECT id, search_text(text) || CASE stems WHEN '' THEN '' ELSE ' ' || stems END FROM chunk""",
+    KeyKind.NAME: "INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity",
+}
 FIND_SCHEMA = "SELECT sql FROM sqlite_master WHERE name = 'chunk_fts'"
 
 
@@ -50,13 +56,14 @@ def register_search_text(db: sqlite3.Connection) -> None:
 def index_all(db: sqlite3.Connection) -> None:
     """Fill the empty indexes of a new file from its rows."""
     register_search_text(db)
-    stems = (
-        "CASE stems WHEN '' THEN '' ELSE ' ' || stems END"
-        if "stems" in {row[1] for row in db.execute("PRAGMA table_info(chunk)")}
-        else "''"
-    )
-    db.execute(f"INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) || {stems} FROM chunk")
-    db.execute("INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity")
+    has_stems = "stems" in {row[1] for row in db.execute("PRAGMA table_info(chunk)")}
+    db.execute(_FILL[KeyKind.CHUNK] if has_stems else _FILL_WITHOUT_STEMS)
+    db.execute(_FILL[KeyKind.NAME])
+
+
+def fill(db: Connection, kind: KeyKind) -> None:
+    """Fill an empty index from its rows; this connection has `search_text`."""
+    db.execute(_FILL[kind])
 
 
 def is_trigram(tokenizer: str) -> bool:
@@ -101,17 +108,6 @@ def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) 
     index = f"INSERT INTO {table} ({{}}rowid, {column}) VALUES ({{}}?, ?)"
     db.executemany(index.format(f"{table}, ", "'delete', "), plain)
     db.executemany(index.format("", ""), [(row, segment(text)) for row, text in plain])
-
-
-def merge_pages(db: Connection, index: str, pages: int) -> bool:
-    """Merge some pages of an index, so that nothing deleted is left; a negative number begins with all of it.
-
-    Returns whether there was anything to merge.
-    """
-    [[before]] = db.execute_fetchall("SELECT total_changes()")
-    db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (pages,))
-    [[after]] = db.execute_fetchall("SELECT total_changes()")
-    return int(after) - int(before) > 1  # the statement itself counts as one
 
 
 def quote_term(word: str) -> str:

@@ -3,8 +3,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
@@ -168,28 +169,113 @@ async def test_a_log_that_cannot_be_emptied_hinders_no_writer(ledger: Ledger) ->
     assert database_file.log_size(ledger.path) == 0
 
 
+async def fill_and_forget(ledger: LedgerFixture) -> list[str]:
+    """Fill a ledger, compact it, and forget a document, so that the index has two segments; gives its words."""
+    for number in range(40):
+        await ledger.add(doc(f"d{number}", *(make_word(f"{number} {n}") for n in range(60))))
+    await ledger.ledger.compact()
+    await ledger.forget("d39")
+    return [make_word(f"39 {n}") for n in range(60)]
+
+
+def find_words(folder: Path, words: list[str]) -> list[str]:
+    """The words of which the end is in a file: terms share what they begin with."""
+    content = b"".join(file.read_bytes() for file in folder.iterdir())
+    return [word for word in words if word[-24:].encode() in content]
+
+
+async def check_kept(ledger: LedgerFixture) -> None:
+    """Check that what was not forgotten is found, once, and that the index is that of its rows."""
+    for number in (1, 20, 38):
+        found = f"SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH '\"{make_word(f'{number} 7')}\"'"
+        assert await ledger.column(found) == [1]
+    for index in ("chunk_fts", "entity_fts"):
+        await ledger.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+
+
+@pytest.mark.parametrize("writers", [1, 2, 7])
 async def test_compaction_takes_turns_with_other_writes_and_leaves_nothing_deleted(
-    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int
 ) -> None:
     monkeypatch.setattr(ledger_database, "MERGED_PAGES", 2)
     filled = LedgerFixture(ledger)
-    for number in range(40):
-        await filled.add(doc(f"d{number}", *(make_word(f"{number} {n}") for n in range(60))))
-    for number in range(0, 40, 3):
-        await filled.forget(f"d{number}")
+    deleted = await fill_and_forget(filled)
     turns = list[str]()
     await ledger._writer.set_trace_callback(lambda sql: turns.append("merge" if "'merge'" in sql else sql[:11]))
-    compacting = asyncio.create_task(ledger.compact())
-    await asyncio.wait({compacting}, timeout=0)
-    await put(ledger, "beside", 1)
-    merged = turns.count("merge")
-    await compacting
-    assert turns.count("merge") > merged > 0, "the merge goes on after the other write"
-    deleted, kept = make_word("39 7"), make_word("38 7")
-    assert find_files_containing(tmp_path, deleted[-24:]) == []  # terms share what they begin with
-    assert find_files_containing(tmp_path, kept[-24:])
-    assert await filled.column(f"SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH '\"{kept}\"'") == [1]
-    await filled.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('integrity-check')")
+    async with asyncio.timeout(PATIENCE):
+        compacting = asyncio.create_task(ledger.compact())
+
+        async def write(writer: int) -> int:
+            for number in count():
+                if compacting.done():
+                    return number
+                await filled.add(doc(f"beside{writer}-{number}", make_word(f"beside {writer} {number}")))
+            return 0
+
+        counts = await asyncio.gather(*map(write, range(writers)))
+        await compacting
+    assert min(counts) > 3, "others write between the parts"
+    assert turns.count("COMMIT") > 3
+    assert find_words(tmp_path, deleted) == []
+    await check_kept(filled)
+
+
+async def test_compaction_ends_though_others_write_more_than_it_merges(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_database, "MERGED_PAGES", 1)
+    filled = LedgerFixture(ledger)
+    deleted = await fill_and_forget(filled)
+    numbers = count()
+
+    with monkeypatch.context() as patched:
+        original = Ledger.write
+        in_turn = False
+
+        async def write_beside(self: Ledger, work: Callable[..., Any], *arguments: Any) -> Any:
+            nonlocal in_turn
+            if not in_turn:
+                in_turn = True
+                for _ in range(5):
+                    words = [make_word(f"beside {next(numbers)}") for _ in range(40)]
+                    await filled.add(doc(f"beside{next(numbers)}", *words))
+                in_turn = False
+            return await original(self, work, *arguments)
+
+        patched.setattr(Ledger, "write", write_beside)
+        await asyncio.wait_for(ledger.compact(), PATIENCE)
+    assert next(numbers) > 400
+    assert find_words(tmp_path, deleted) == []
+    await check_kept(filled)
+
+
+@pytest.mark.parametrize("levels", [1_001, 2_000])
+async def test_compaction_shrinks_an_index_of_many_levels(ledger: Ledger, tmp_path: Path, levels: int) -> None:
+    """Each compaction of an index that grows adds two levels; with more than 2,000, the file cannot be opened."""
+    filled = LedgerFixture(ledger)
+    deleted = await fill_and_forget(filled)
+    await ledger.close()
+    for index in ("chunk_fts", "entity_fts"):
+        add_levels(tmp_path / "ledger.db", index, levels)
+    reopened = LedgerFixture(await Ledger.open(tmp_path / "ledger.db", clock=SYSTEM_CLOCK))
+    await reopened.ledger.compact()
+    assert find_words(tmp_path, deleted) == []
+    await check_kept(reopened)
+    for index in ("chunk_fts", "entity_fts"):
+        [structure] = await reopened.column(f"SELECT block FROM {index}_data WHERE id = 10")
+        assert len(structure) < 100
+    await reopened.ledger.close()
+
+
+def add_levels(file: Path, index: str, levels: int) -> None:
+    """Let an index have that many levels, of which the last ones are empty."""
+    with closing(sqlite3.connect(file)) as db:
+        [(structure,)] = db.execute(f"SELECT block FROM {index}_data WHERE id = 10")
+        count_of_levels = bytes([levels >> 7 | 0x80, levels & 0x7F])
+        added = bytes(2 * (levels - structure[4]))  # two numbers each: none is merged, and there are no segments
+        changed = structure[:4] + count_of_levels + structure[5:] + added
+        db.execute(f"UPDATE {index}_data SET block = ? WHERE id = 10", (changed,))
+        db.commit()
 
 
 async def test_compaction_empties_the_log_while_others_write(ledger: Ledger, tmp_path: Path) -> None:
