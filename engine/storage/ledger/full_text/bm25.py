@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from engine.storage.ledger.full_text.index import FullTextIndex, ScopeSize, SearchWord
+    from engine.storage.ledger.full_text.search_words import ChosenWords
     from engine.storage.ledger.records.query_results import ResolvedFilters, ScopeIds
     from engine.storage.sql.connection import Connection
 
@@ -76,22 +77,25 @@ class RowScores(NamedTuple):
 
 
 class RankedRows(NamedTuple):
-    """Rows with scores, best first; `unknown`: how many of the words no row within the scope contains."""
+    """Rows with scores, best first; `known`: the share of the question's words that any row within the scope contains.
+
+    Words with the same term count as one.
+    """
 
     scores: dict[int, float]
-    unknown: int
+    known: float
 
 
 def rank_rows(
     db: Connection,
     index: FullTextIndex,
-    words: Sequence[SearchWord],
+    chosen: ChosenWords,
     scope_ids: ScopeIds,
     filters: ResolvedFilters | None,
     k: int,
 ) -> RankedRows:
     """The k best rows within the scope that match the filters and any of the words."""
-    distinct = list({word.term: word for word in words}.values())
+    distinct = list({word.term: word for word in chosen.words}.values())
     forms = list(dict.fromkeys(list_forms(distinct)))
     scope = index.scope_clause(scope_ids, "x")
     loaded = find_term_index(db).load_postings(db, index.kind, forms, scope)
@@ -100,10 +104,18 @@ def rank_rows(
         loaded = [_select_ids(held, past) for held in loaded]
     whole = measure_scope(db, index, scope_ids) if past is None else measure_rows(db, index, past)
     joined = _join_words(distinct, dict(zip(forms, loaded, strict=True)))
-    found, unknown = score_rows(joined, whole), sum(not len(held.ids) for held in joined)
+    found = score_rows(joined, whole)
+    missing = {word.term for word, held in zip(distinct, joined, strict=True) if not len(held.ids)}
     left = filters if past is None else None  # to be matched
     best = found.list_best(k) if left is None else found.list_matching(db, index, left, k)
-    return RankedRows(_select_best(db, index, best, k), unknown)
+    return RankedRows(_select_best(db, index, best, k), _share_known(distinct, missing, chosen.common))
+
+
+def _share_known(
+    words: Sequence[SearchWord], missing: set[tuple[str, ...]], common: frozenset[tuple[str, ...]]
+) -> float:
+    every = common.union(word.term for word in words)
+    return 1 - len(missing - common) / len(every) if every else 1.0
 
 
 def _select_ids(held: Postings, ids: Collection[int]) -> Postings:

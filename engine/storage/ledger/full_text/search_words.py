@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import (
@@ -47,6 +47,16 @@ STOP_WORDS = frozenset(
 )
 
 
+class ChosenWords(NamedTuple):
+    """The words of a question to search for.
+
+    `common`: the terms of its words of which any form is very common, whether they are searched for or left out.
+    """
+
+    words: list[SearchWord]
+    common: frozenset[tuple[str, ...]] = frozenset()
+
+
 def list_forms(words: Iterable[SearchWord]) -> list[SearchWord]:
     """Words with their other forms, which an index holds as terms of their own."""
     return [form for word in words for form in (word, *word.list_stems())]
@@ -58,7 +68,7 @@ def extract_words(text: str) -> list[str]:
     return drop_function_words(list(found), text)[:MAX_TERMS]
 
 
-def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[SearchWord]:
+def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> ChosenWords:
     """The words to search for: those of a text without very common ones, or else the rarest of these."""
     reader, scope = find_term_index(db), index.scope_clause(scope_ids, "x")
     tokenizer = reader.find_tokenizer(db)
@@ -73,11 +83,13 @@ def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_i
     rows = measure_scope(db, index, scope_ids).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
-        return words
+        return ChosenWords(words)
     common = reader.find_common(db, index.kind, list_forms(words), scope, limit)
     names = {form.text for form in common}
+    known = frozenset(word.term for word in words if names.intersection((word.text, *word.stems)))
     words = [word._replace(stems=tuple(stem for stem in word.stems if stem not in names)) for word in words]
-    return [word for word in words if word.text not in names] or _select_rarest(db, index, words, scope)
+    rarer = [word for word in words if word.text not in names]
+    return ChosenWords(rarer or _select_rarest(db, index, words, scope), known)
 
 
 def _list_languages_of(db: Connection, question: str) -> list[str]:

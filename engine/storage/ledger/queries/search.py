@@ -135,8 +135,7 @@ class Search(Topic[Place_co]):
     def search_chunks(self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None) -> WordHits:
         """The k best chunks within the scope that match any word, with BM25 scores within the scope, best first."""
         found = self._rank(CHUNK_INDEX, text, k, scope_ids, filters)
-        sought = len(split_into_terms(text, find_term_index(self.db).find_tokenizer(self.db)))
-        return WordHits(found.scores, 1 - found.unknown / sought if sought else 1.0)
+        return WordHits(found.scores, found.known)
 
     def _rank(
         self, index: FullTextIndex, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None

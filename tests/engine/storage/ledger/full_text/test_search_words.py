@@ -48,6 +48,8 @@ async def test_common_words_are_left_out_beside_rarer_ones(
         pytest.param("repairing cranes", 1.0, id="other forms"),
         pytest.param("Wer repariert die Winde am Kai 17?", 0.25, id="of another language only the number"),
         pytest.param("zeppelin", 0.0, id="a word of another space"),
+        pytest.param("welding welded welds", 0.0, id="forms of one unknown word"),
+        pytest.param("Ida, winch, winches, cranes, crane", 2 / 3, id="forms of words count once"),
         pytest.param("Who?", 1.0, id="no words"),
     ],
 )
@@ -56,5 +58,24 @@ async def test_a_search_says_how_many_words_of_a_question_the_texts_in_scope_con
 ) -> None:
     await ledger.add(doc("d", "Ida repairs the crane at quay 17."))
     await ledger.add(doc("e", "A zeppelin.", space="elsewhere"))
+    hits = await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())
+    assert hits.known == pytest.approx(known)
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        pytest.param("harbour harbours zeppelin", 0.5, id="a common word in two forms beside an unknown one"),
+        pytest.param("harbour zeppelin zeppelins", 0.5, id="a common word beside two forms of an unknown one"),
+        pytest.param("harbour harbours quiet", 1.0, id="common words alone"),
+    ],
+)
+async def test_common_words_that_are_left_out_are_known(
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, question: str, known: float
+) -> None:
+    monkeypatch.setattr(search_words, "MANY_TEXTS", 3)
+    monkeypatch.setattr(search_words, "MAX_RANKED", 3)
+    for number in range(5):
+        await ledger.add(doc(f"d{number}", "The harbour is quiet."))
     hits = await ledger.read(Search.search_chunks, question, 10, await ledger.scope_ids())
     assert hits.known == pytest.approx(known)
