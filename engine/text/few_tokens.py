@@ -11,8 +11,10 @@ import re
 import unicodedata
 from binascii import b2a_base64
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
+
+from engine.text.patterns import compile_late
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,7 @@ _READ_BYTES = 1 << 18  # at once; all at once take fifteen MiB more
 _MAX_PIECE = 64  # bytes; merging takes the square of them
 
 
+@cache
 def _sort_characters() -> dict[str, str]:
     """The common characters by the first letter of their category, letters by both."""
     found: dict[str, str] = defaultdict(str)
@@ -38,17 +41,22 @@ def _sort_characters() -> dict[str, str]:
     return found
 
 
-_SORTED = _sort_characters()
-_CASELESS = _SORTED["Lm"] + _SORTED["Lo"] + _SORTED["M"]
-_UPPER, _LOWER = _SORTED["Lu"] + _SORTED["Lt"] + _CASELESS, _SORTED["Ll"] + _CASELESS
-_LETTERS = "".join(chars for category, chars in _SORTED.items() if category[0] == "L")
-_NUMBERS = _SORTED["N"]
-_BEFORE, _ENDING = rf"[^\r\n{_LETTERS}{_NUMBERS}]?", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-_PIECE = re.compile(
-    rf"{_BEFORE}[{_UPPER}]*[{_LOWER}]+{_ENDING}|{_BEFORE}[{_UPPER}]+[{_LOWER}]*{_ENDING}|[{_NUMBERS}]{{1,3}}"
-    rf"| ?[^\s{_LETTERS}{_NUMBERS}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-_OTHER = re.compile(f"[^{''.join(_SORTED.values())}]")
+def _write_piece() -> str:
+    """The pattern of a piece."""
+    found = _sort_characters()
+    caseless = found["Lm"] + found["Lo"] + found["M"]
+    upper, lower = found["Lu"] + found["Lt"] + caseless, found["Ll"] + caseless
+    letters = "".join(chars for category, chars in found.items() if category[0] == "L")
+    numbers = found["N"]
+    before, ending = rf"[^\r\n{letters}{numbers}]?", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    return (
+        rf"{before}[{upper}]*[{lower}]+{ending}|{before}[{upper}]+[{lower}]*{ending}|[{numbers}]{{1,3}}"
+        rf"| ?[^\s{letters}{numbers}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+
+
+_PIECE = compile_late(_write_piece)
+_OTHER = compile_late(lambda: f"[^{''.join(_sort_characters().values())}]")
 
 
 def _read_ranks(file: bytes) -> dict[bytes, int]:
