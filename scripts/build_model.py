@@ -86,7 +86,11 @@ def write_e5(weights: WeightsFile, file: Path) -> None:
 
 
 def measure_language_axes(model: e5.E5Model) -> np.ndarray:
-    """The directions in which languages differ, from the same sentences in each of them."""
+    """The directions in which languages differ, from the same sentences in each of them.
+
+    The English ones are `UNRELATED_TEXTS`, by which the similarity scale is measured: after a change of these the
+    directions are measured again, with their translations.
+    """
     sentences = json.loads(PARALLEL_SENTENCES.read_text(encoding="utf-8")).values()
     rows = [model.tokenize([e5.PASSAGE_PREFIX + sentence for sentence in some]) for some in sentences]
     vectors = [np.concatenate([model.run([row]) for row in some]) for some in rows]

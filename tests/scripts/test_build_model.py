@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,9 @@ import onnx
 import pytest
 
 from engine.errors import EngineError
-from engine.llm.e5.embedder import BLOCK_GRAPH, INTEGER_GRAPH
+from engine.llm.checked_embedder import UNRELATED_TEXTS
+from engine.llm.e5.embedder import BLOCK_GRAPH, INTEGER_GRAPH, load_language_axes
+from engine.llm.e5.weights import WEIGHTS_PACKAGE, find_weights
 from engine.llm.minilm import embedder, weights
 from engine.llm.minilm.graphs import (
     EXACT_GRAPH,
@@ -27,7 +31,8 @@ from engine.llm.minilm.graphs import (
     share_array,
 )
 from engine.llm.minilm.weights import WEIGHTS_FILE, WeightsFile, check_weights, find_weights_dir
-from scripts.minilm.e5_graphs import BlockGraphBuilder, ColumnGraphBuilder, build_e5_model
+from scripts.build_model import LANGUAGE_AXIS_COUNT, PARALLEL_SENTENCES, measure_language_axes
+from scripts.minilm.e5_graphs import BlockGraphBuilder, ColumnGraphBuilder, build_e5_model, open_blocks
 from scripts.minilm.onnx_graph import GraphBuilder, build_onnx_model
 from scripts.minilm.quantization import THREADS, build_fast_model
 
@@ -46,6 +51,21 @@ def test_the_graphs_of_the_multilingual_embedder_are_those_that_are_built(instal
     assert BLOCK_GRAPH.read_bytes() == build_e5_model(BlockGraphBuilder(installed))
     assert INTEGER_GRAPH.read_bytes() == build_e5_model(ColumnGraphBuilder(installed))
     assert INTEGER_GRAPH.stat().st_size < 100_000
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_spec(WEIGHTS_PACKAGE) is None, reason="the extra multilingual is not installed")
+def test_the_directions_of_languages_are_those_that_are_measured() -> None:
+    """Up to the rounding of the model, which depends on the processor."""
+    measured = measure_language_axes(open_blocks(find_weights())).astype(np.float32)
+    shared = np.linalg.svd(measured @ load_language_axes().T, compute_uv=False)
+    assert shared == pytest.approx(np.ones(LANGUAGE_AXIS_COUNT), abs=1e-3)
+
+
+def test_parallel_sentences_are_as_many_in_each_language_and_those_by_which_embedders_are_measured() -> None:
+    sentences = json.loads(PARALLEL_SENTENCES.read_text(encoding="utf-8"))
+    assert tuple(sentences["en"]) == UNRELATED_TEXTS
+    assert {len(each) for each in sentences.values()} == {len(UNRELATED_TEXTS)}
 
 
 def test_the_graphs_refer_to_every_tensor_where_the_file_has_it(installed: WeightsFile) -> None:
