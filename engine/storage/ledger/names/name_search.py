@@ -77,7 +77,7 @@ class NameSearch(Topic[Place_co]):
         )
         return [row[0] for row in rows]
 
-    def _choose_tables(self, scope_ids: ScopeIds) -> _Tables:
+    def _choose_tables(self, scope_ids: ScopeIds) -> _NameTables:
         large = self.db.execute_fetchall(
             "SELECT 1 FROM (SELECT SUM(s.row_count) AS entities,"
             f" SUM(CASE WHEN {space_clause(scope_ids, 's')} THEN s.row_count ELSE 0 END) AS inside"
@@ -88,14 +88,14 @@ class NameSearch(Topic[Place_co]):
         in_scope = space_clause(scope_ids, "n")
         if large:
             among = f"{ENTITY_COUNTS} @then {own} AND @unindexed {in_scope}"
-            return _Tables("name n @use(name_canonical)", f"@unindexed {in_scope}", among)
+            return _NameTables("name n @use(name_canonical)", f"@unindexed {in_scope}", among)
         among = (
             f"entity x @use(entity_space) @then JOIN {ENTITY_COUNTS} ON e.id = x.id AND {space_clause(scope_ids, 'x')}"
         )
-        return _Tables("name n @use(sqlite_autoindex_name_1)", in_scope, f"{among} @then {own}")
+        return _NameTables("name n @use(sqlite_autoindex_name_1)", in_scope, f"{among} @then {own}")
 
 
-class _Tables(NamedTuple):
+class _NameTables(NamedTuple):
     """Where a scope's names are read: names `n`, the condition on them, and entities `e` joined with their names `n`.
 
     The automatic index has names by space and canonical name, which are unique.
@@ -106,7 +106,7 @@ class _Tables(NamedTuple):
     entities: str
 
 
-def _count_by_start(tables: _Tables) -> str:
+def _count_by_start(tables: _NameTables) -> str:
     """SQL for the mentions of names that start between two texts, and of those of which only an alias does."""
     found = f"{_START} AND {tables.in_scope}"
     return (
