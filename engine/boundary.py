@@ -37,7 +37,7 @@ QUESTION_BOUNDS: Mapping[str, tuple[float, float]] = {
     "max_total_tokens": (1, MAX_TOKENS),
     "threshold": (-1.0, 1.0),
 }
-HAS_DEFAULT = frozenset({"threshold"})  # where it is None
+HAS_DEFAULT = frozenset({"threshold"})  # may be None, which means the default
 OPTION_BOUNDS: Mapping[str, tuple[float, float]] = {
     "extraction_concurrency": (1, 1_000),
     "embed_batch_size": (1, 100_000),

@@ -84,7 +84,7 @@ class AskOptions(SpaceOptions):
     ] = None
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Least similarity of vector hits (0.17 or, between languages, 0.03)."),
+        typer.Option("--threshold", help="Least similarity of hits (0.17; across languages 0.03).", show_default=False),
     ] = None
     rerank: Annotated[
         bool | None, typer.Option("--rerank/--no-rerank", help="Use the reranker, if one is set.", show_default=False)

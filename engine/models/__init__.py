@@ -245,12 +245,11 @@ class Question:
     "hybrid" both of these, "mix" all three; "bypass" searches nothing. `high` and `low`: keywords for themes and for
     names, else the model finds them. `top_k`, `chunk_top_k`: entities and relations, and chunks, at most. `threshold`:
     lowest similarity of a vector search hit, 0 for unrelated texts and 1 for equal ones; None: as the embedder needs
-    it. `style`, `instructions`: how
-    to answer. `asker`: name of the person asking. `is_unaddressed`: the model first decides whether the message is
-    meant for the program. `overview`: summarize everything that the filters leave. `writers`: names of the people whose
-    messages alone are used. `filter_lookup`: set if the model may propose further filters. `zone`: of the person
-    asking, whose days it means. `for_prompt`: False if no model reads what is found, so that the size of a prompt does
-    not limit it.
+    it. `style`, `instructions`: how to answer. `asker`: name of the person asking. `is_unaddressed`: the model first
+    decides whether the message is meant for the program. `overview`: summarize everything that the filters leave.
+    `writers`: names of the people whose messages alone are used. `filter_lookup`: set if the model may propose further
+    filters. `zone`: of the person asking, whose days it means. `for_prompt`: False if no model reads what is found, so
+    that the size of a prompt does not limit it.
     """
 
     text: str
