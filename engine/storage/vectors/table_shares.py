@@ -10,6 +10,7 @@ from engine.storage.vectors.row_arrays import row_bytes
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 GROWTH = 1.5  # times the rows that a table has, for which it is given memory if there is enough
+LEAST_GROWTH = 1.1  # the same if there is not enough for all
 LEAST_SHARE = 4  # one of so many parts of an equal share is given to a table without rows
 
 
@@ -34,7 +35,10 @@ class TableShares:
         """The bytes for a table that is loaded now."""
         self.take_back(table)
         free = self._total - sum(self._given.values())
-        needs = {each: self._find_need(count) for each, count in self._counts.items() if each not in self._given}
+        counts = {each: count for each, count in self._counts.items() if each not in self._given}
+        needs = {each: self._find_need(count, GROWTH) for each, count in counts.items()}
+        if sum(needs.values()) > free:
+            needs = {each: self._find_need(count, LEAST_GROWTH) for each, count in counts.items()}
         shares = dict[VectorTable, int]()
         for place, each in enumerate(sorted(needs, key=lambda each: needs[each])):
             shares[each] = min(needs[each], free // (len(needs) - place))
@@ -46,5 +50,5 @@ class TableShares:
         """Free what a table was given that is not in memory."""
         self._given.pop(table, None)
 
-    def _find_need(self, rows: int) -> int:
-        return max(self._least, int(GROWTH * rows * self._row_bytes))
+    def _find_need(self, rows: int, growth: float) -> int:
+        return max(self._least, int(growth * rows * self._row_bytes))
