@@ -57,12 +57,13 @@ class NameWalk:
     query: SearchQuery
     vectors: QueryVectors
 
-    async def find_starts(self, profiles: ProfileCache, found: Mapping[int, float] | None = None) -> WalkStarts:
+    async def find_starts(
+        self, named: NamedNodes, profiles: ProfileCache, found: Mapping[int, float] | None = None
+    ) -> WalkStarts:
         """The names and near relations at which the walk starts; none if the question names nothing rare enough.
 
         `found`: the similarity of relations in `profiles` to the question; None searches for the nearest.
         """
-        named = await self.find_named_nodes()
         if not (named.entities or named.titled_chunks):
             return WalkStarts()
         near = await self._search_relations(profiles) if found is None else found

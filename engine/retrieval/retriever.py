@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from engine.models import ContextEntity, ContextRelation, Scope
     from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
+    from engine.retrieval.name_walk import NamedNodes
     from engine.runtime import Runtime
     from engine.storage.ledger.records import WordHits
     from engine.storage.vectors.base import VectorHit
@@ -89,6 +90,21 @@ class VectorLeg:
         """The similarity of the nearest chunks."""
         nearest = (await self.by_vector)[: self.searcher.runtime.options.ranking.prior_chunks]
         return {hit.id: hit.similarity for hit in nearest}
+
+
+@dataclass(frozen=True, slots=True)
+class StartedWalk:
+    """A walk, and the search for what its question names."""
+
+    walk: NameWalk
+    naming: asyncio.Task[NamedNodes]
+
+    async def rank_chunks(self, leg: VectorLeg) -> tuple[int, ...]:
+        """The chunks that the walk visits most, best first."""
+        watch, named = leg.searcher.stopwatch, await self.naming
+        starts = await watch.measure("walk", self.walk.find_starts(named, ProfileCache()))
+        nearest = await leg.find_nearest()
+        return await watch.measure("walk", self.walk.rank_chunks(starts, nearest))
 
 
 def _count_wanted(searcher: Searcher) -> int:
@@ -170,26 +186,26 @@ class Retriever:
             if leg is None and mode in VECTOR_MODES:
                 leg = await VectorLeg.start(stack, searcher, query.question, embedding)
             vectors, profiles = await embedding, ProfileCache()
-            (chunks, walk), local_leg, global_leg = await gather_or_cancel(
-                self._rank_chunks(leg, NameWalk(searcher, query, vectors)),
+            walk = await self._begin_walk(stack, NameWalk(searcher, query, vectors))
+
+            async def search_relations() -> GraphLeg:
+                if walk is not None:
+                    await walk.naming  # the walk searches for relations then: together they read each row once
+                return await searcher.global_leg(vectors, profiles)
+
+            (chunks, visited), local_leg, global_leg = await gather_or_cancel(
+                _rank_chunks(leg, walk),
                 _run_leg(question, LOCAL_MODES, lambda: searcher.local_leg(query, vectors, profiles), GraphLeg()),
-                _run_leg(question, GLOBAL_MODES, lambda: searcher.global_leg(vectors, profiles), GraphLeg()),
+                _run_leg(question, GLOBAL_MODES, search_relations, GraphLeg()),
             )
-        return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks, walk)
+        return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks, visited)
 
-    async def _rank_chunks(self, leg: VectorLeg | None, walk: NameWalk) -> Sequence[tuple[int, ...]]:
-        """The chunks of the vector leg and, for mix, those of a walk from the names of the question."""
-        if leg is None:
-            return (), ()
-        if _effective_mode(leg.searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
-            return await leg.rank(), ()
-        return await gather_or_cancel(leg.rank(), self._walk_from_names(leg, walk))
-
-    async def _walk_from_names(self, leg: VectorLeg, walk: NameWalk) -> tuple[int, ...]:
-        watch = leg.searcher.stopwatch
-        starts = await watch.measure("walk", walk.find_starts(ProfileCache()))
-        nearest = await leg.find_nearest()
-        return await watch.measure("walk", walk.rank_chunks(starts, nearest))
+    async def _begin_walk(self, stack: AsyncExitStack, walk: NameWalk) -> StartedWalk | None:
+        """Look for what the question names, for a walk that starts there, if its mode and the options want one."""
+        if _effective_mode(walk.searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
+            return None
+        naming = walk.searcher.stopwatch.measure("walk", walk.find_named_nodes())
+        return StartedWalk(walk, await stack.enter_async_context(child_task(naming)))
 
     async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
         """Embed the question, and the question with its low and with its high keywords, in one call."""
@@ -251,6 +267,13 @@ class Retriever:
 def _spread(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The vectors of a question, its low and its high keywords; those of keywords are the question's if it is alone."""
     return vectors[0], vectors[len(vectors) // 2], vectors[-1]
+
+
+async def _rank_chunks(leg: VectorLeg | None, walk: StartedWalk | None) -> Sequence[tuple[int, ...]]:
+    """The chunks of the vector leg, and those of a walk from the names of the question."""
+    if leg is None:
+        return (), ()
+    return (await leg.rank(), ()) if walk is None else await gather_or_cancel(leg.rank(), walk.rank_chunks(leg))
 
 
 def _effective_mode(question: Question) -> str:

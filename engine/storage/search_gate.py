@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engine.scheduling.supervisor import wait_for_completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 Result = TypeVar("Result")
+Query = TypeVar("Query")
+Area = TypeVar("Area")
 
 
 class SearchGate:
@@ -46,11 +49,20 @@ class SearchGate:
             yield
 
 
+class _Together(NamedTuple):
+    """Queries that are searched for together in one area, and the task that does."""
+
+    area: object
+    queries: list[Any]
+    task: asyncio.Task[list[Any]]
+
+
 class SearchThreads:
     """Runs searches beside the event loop, which goes on while a change waits for them."""
 
     def __init__(self) -> None:
         self._running = 0
+        self._waiting: list[_Together] = []
         self._is_idle, self._may_begin = asyncio.Event(), asyncio.Event()
         self._is_idle.set()
         self._may_begin.set()
@@ -67,6 +79,25 @@ class SearchThreads:
             self._running -= 1
             if not self._running:
                 self._is_idle.set()
+
+    async def run_together(
+        self, search_each: Callable[[Sequence[Query], Area], list[Result]], query: Query, area: Area
+    ) -> Result:
+        """As `run`; what is asked for with equal areas until the event loop turns is one search."""
+        together = next((each for each in self._waiting if each.area == area), None)
+        if together is None:
+            queries = list[Query]()
+            searching = self._search_together(partial(search_each, queries, area), queries)
+            together = _Together(area, queries, asyncio.ensure_future(searching))
+            self._waiting.append(together)
+        place = len(together.queries)
+        together.queries.append(query)
+        found: list[Result] = await wait_for_completion(together.task)
+        return found[place]
+
+    async def _search_together(self, search: Callable[[], list[Result]], queries: list[Query]) -> list[Result]:
+        self._waiting = [each for each in self._waiting if each.queries is not queries]
+        return await self.run(search)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:

@@ -32,11 +32,11 @@ class VectorColumns(Protocol):
     def compared(self) -> tuple[str, ...]:
         """The columns that are compared with a query."""
 
-    def prepare(self, query: np.ndarray) -> Columns:
-        """A query of length one, shape (dim,), for comparisons."""
+    def prepare(self, queries: np.ndarray) -> Columns:
+        """Queries of length one, shape (q, dim), for comparisons: a row for each."""
 
-    def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
-        """The cosine of each row with a query; `decode` gives a more exact one."""
+    def compare(self, columns: Columns, prepared: Columns, cosines: np.ndarray) -> None:
+        """Write the cosine of each query with each of n rows, shape (q, n); `decode` gives more exact ones."""
 
 
 class ExactColumns:
@@ -56,11 +56,12 @@ class ExactColumns:
     def decode(self, columns: Columns) -> np.ndarray:
         return columns["vector"]
 
-    def prepare(self, query: np.ndarray) -> Columns:
-        return {"vector": query}
+    def prepare(self, queries: np.ndarray) -> Columns:
+        return {"vector": queries}
 
-    def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
-        return np.asarray(np.vecdot(columns["vector"], prepared["vector"]))
+    def compare(self, columns: Columns, prepared: Columns, cosines: np.ndarray) -> None:
+        for query, row in zip(prepared["vector"], cosines, strict=True):
+            np.vecdot(columns["vector"], query, out=row)
 
 
 class RoundedColumns:
@@ -96,13 +97,14 @@ class RoundedColumns:
         lengths = np.sqrt(np.vecdot(vectors, vectors))
         return np.asarray(vectors / np.maximum(lengths, SMALLEST)[:, None])
 
-    def prepare(self, query: np.ndarray) -> Columns:
-        return self.encode(query[None])
+    def prepare(self, queries: np.ndarray) -> Columns:
+        return self.encode(queries)
 
-    def compare(self, columns: Columns, prepared: Columns) -> np.ndarray:
+    def compare(self, columns: Columns, prepared: Columns, cosines: np.ndarray) -> None:
         import simsimd  # noqa: PLC0415 - only needed for large tables
 
         if not len(columns[ROUNDED]):  # the library refuses it
-            return np.empty(0, np.float32)
-        products = simsimd.cdist(columns[ROUNDED], prepared[ROUNDED], "inner")
-        return np.asarray(np.asarray(products, np.float32).ravel() * (columns["scale"] * prepared["scale"]))
+            return
+        products = simsimd.cdist(columns[ROUNDED], prepared[ROUNDED], "inner", out_dtype="float32")
+        np.multiply(np.asarray(products).T, columns["scale"], out=cosines)
+        cosines *= prepared["scale"][:, None]

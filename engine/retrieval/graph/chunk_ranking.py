@@ -49,7 +49,8 @@ class StatedChunkRanking:
     ) -> list[int]:
         """The stated chunks that a walk from the names of the question visits; none without names."""
         walk = NameWalk(self.searcher, self.hits.query, self.vectors)
-        starts = await walk.find_starts(self.hits.profile_cache, self._list_found_relations())
+        named = await walk.find_named_nodes()
+        starts = await walk.find_starts(named, self.hits.profile_cache, self._list_found_relations())
         ranked = await walk.rank_chunks(starts, {chunk: similarity[chunk] for chunk in nearest})
         return [chunk for chunk in ranked if chunk in stated]
 

@@ -11,6 +11,7 @@ import pytest
 from engine.engine import Engine
 from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope, SearchQuery
+from engine.scheduling.supervisor import child_task
 from engine.storage.ledger.queries import filters
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from tests.support.engine_fixture import HERE, doc
@@ -83,6 +84,30 @@ async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenInde
     context = await retrieval
     assert context.sources[0].document == "ferry"
     assert "Ferry" in {row.name for row in context.entities}
+
+
+async def test_the_walk_and_the_global_leg_search_for_relations_in_one_turn(indexed: OpenIndexed) -> None:
+    begun = list[tuple[VectorTable, int]]()
+    turn = 0
+
+    class Observed(MemoryVectors):
+        async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
+            begun.append((table, turn))
+            return await super().search(table, vector, k, area)
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    engine = await indexed()
+    engine._runtime.vectors = Observed(128)
+    await index(engine, *TOWN)
+    async with child_task(count_turns()):
+        await engine.retrieve(replace(WHO, text="What is said of the Ferry?", mode="mix"))
+    first, second = (number for table, number in begun if table == "relations")
+    assert first == second
 
 
 async def test_a_question_with_history_waits_for_its_rewrite(indexed: OpenIndexed) -> None:

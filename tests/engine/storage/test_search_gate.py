@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from engine.storage.search_gate import SearchGate
+import pytest
+
+from engine.storage.search_gate import SearchGate, SearchThreads
 
 SECONDS = 10.0
 
@@ -47,3 +51,44 @@ def test_a_search_waits_for_a_change() -> None:
             order.append("change")
         searching.result(SECONDS)
     assert order == ["change", "search"]
+
+
+async def test_queries_that_are_asked_for_at_once_in_one_area_are_one_search() -> None:
+    threads, searches = SearchThreads(), list[tuple[tuple[int, ...], str]]()
+
+    def search_each(queries: Sequence[int], area: str) -> list[int]:
+        searches.append((tuple(queries), area))
+        return [query * 10 for query in queries]
+
+    asked = [(1, "here"), (2, "there"), (3, "here")]
+    found = await asyncio.gather(*(threads.run_together(search_each, *each) for each in asked))
+    assert found == [10, 20, 30]
+    assert sorted(searches) == [((1, 3), "here"), ((2,), "there")]
+    assert await threads.run_together(search_each, 4, "here") == 40
+    assert len(searches) == 3
+
+
+async def test_a_cancelled_query_leaves_the_others_their_result() -> None:
+    threads = SearchThreads()
+
+    def search_each(queries: Sequence[int], area: str) -> list[int]:
+        return [query * 10 for query in queries]
+
+    first, second = (asyncio.create_task(threads.run_together(search_each, query, "here")) for query in (1, 2))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert await second == 20
+
+
+async def test_an_error_reaches_every_query_of_a_search() -> None:
+    threads = SearchThreads()
+
+    def search_each(queries: Sequence[int], area: str) -> list[int]:
+        raise ValueError(area)
+
+    asked = (threads.run_together(search_each, query, "here") for query in (1, 2))
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    assert [str(error) for error in found] == ["here", "here"]
+    assert await threads.run_together(lambda queries, area: list(queries), 3, "here") == 3

@@ -14,7 +14,7 @@ from engine.storage.memory_copy import MemoryCopy
 from engine.storage.psycopg_calls import fetch_rows
 from engine.storage.vectors.pgvector_copy.change_log import Moment, find_present, find_unseen
 from engine.storage.vectors.pgvector_tables import MAX_PAGE_DIM, TABLES, list_leaves, table_name
-from engine.storage.vectors.row_arrays import reserve_rows
+from engine.storage.vectors.row_loading import reserve_rows
 from engine.storage.vectors.table_shares import TableShares
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from engine.storage.vectors import row_arrays
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_table import MAX_LOSSES, LanceTable
-from engine.storage.vectors.row_arrays import EXACT_SHARE, RowArrays, reserve_rows, row_bytes
+from engine.storage.vectors.row_arrays import RowArrays, row_bytes
+from engine.storage.vectors.row_loading import EXACT_SHARE, reserve_rows
 from engine.storage.vectors.table_shares import TABLES
 from tests.contracts.test_vectors_contract import random_units
 from tests.support.patience import PATIENCE

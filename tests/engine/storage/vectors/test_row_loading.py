@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from engine.storage.vector_columns import RoundedColumns
-from engine.storage.vectors.row_arrays import RowArrays, SpaceGroups
+from engine.storage.vectors.base import VectorFilter
+from engine.storage.vectors.row_arrays import RowArrays
+from engine.storage.vectors.row_loading import SpaceGroups
 from tests.contracts.test_vectors_contract import random_units
 
 DIM = 8
@@ -31,3 +33,14 @@ def test_every_row_is_there_once(counts: dict[int, int]) -> None:
     assert dict(zip(rows._rows["id"].tolist(), rows._rows["space"].tolist(), strict=True)) == dict(enumerate(spaces))
     if counts == {1: 20, 2: 30, 9: 50}:
         assert rows._rows["space"].tolist() == sorted(spaces)
+
+
+def test_several_queries_find_together_what_each_finds_alone() -> None:
+    rows, vectors = RowArrays(RoundedColumns(DIM), 40_000), random_units(30_000, DIM)
+    spaces = np.random.default_rng(1).integers(1, 300, 30_000)
+    groups = SpaceGroups(rows, dict(zip(*map(np.ndarray.tolist, np.unique(spaces, return_counts=True)), strict=True)))
+    ids = np.arange(30_000)
+    groups.append({"id": ids, "space": spaces, "room": ids * 0, "part": ids * 0}, vectors)
+    searches = [(vectors[3], 5), (vectors[400], 90), (-vectors[3], 1)]
+    for area in (VectorFilter(frozenset(range(300))), VectorFilter(frozenset({7, 8, 250})), VectorFilter(frozenset())):
+        assert rows.search_each(searches, area) == [rows.search(*search, area) for search in searches]
