@@ -171,8 +171,7 @@ class Searcher:
     stopwatch: Stopwatch
     past: PastProfiles | None = None  # of a question as of a day
 
-    @property
-    def threshold(self) -> float:
+    def find_threshold(self) -> float:
         """The least similarity of a hit."""
         asked = self.question.threshold
         return self.runtime.embedder.least_similarity if asked is None else asked
@@ -219,8 +218,8 @@ class Searcher:
         ids: Collection[int] = listed or ()
         if listed is None or len(listed) > MAX_COMPARED:
             ids = [hit.id for hit in await self._search_store(self.runtime.vectors, replace(query, count=MAX_COMPARED))]
-        similar = await past.measure(kind, ids, query.vector, query.scale)
-        hits = [VectorHit(id_, 0, value) for id_, value in similar.items() if value >= self.threshold]
+        similar, threshold = await past.measure(kind, ids, query.vector, query.scale), self.find_threshold()
+        hits = [VectorHit(id_, 0, value) for id_, value in similar.items() if value >= threshold]
         return await self._sort_hits(kind, sorted(hits, key=lambda hit: -hit.similarity))
 
     async def _search_store(self, store: vector_store.VectorStore, query: VectorQuery) -> list[VectorHit]:
@@ -241,7 +240,7 @@ class Searcher:
         a chunk may have many vectors, and the store's order of equal rows depends on its other content. Filters that
         match too many ids to list are applied to the fetched rows.
         """
-        count, kind = query.count, KINDS_BY_TABLE[query.table]
+        count, kind, threshold = query.count, KINDS_BY_TABLE[query.table], self.find_threshold()
         rows = count * 2 + 1
         filters = self.scope.filters if area.ids is None else None
         deepest = MAX_ROW_FACTOR * count if filters is None else MAX_FILTERED_ROWS
@@ -252,12 +251,12 @@ class Searcher:
             hits = [VectorHit(hit.id, hit.part, query.scale.similarity(hit.similarity)) for hit in found_rows]
             best: dict[int, VectorHit] = {}
             for hit in hits:
-                if hit.similarity >= self.threshold:
+                if hit.similarity >= threshold:
                     best.setdefault(hit.id, hit)
             inside = await self._filter_ids(kind, best) if filters else best.keys()
             found = [hit for id_, hit in best.items() if id_ in inside]
             enough = len(found) > count and sort_key(found[count - 1].similarity) < sort_key(hits[-1].similarity)
-            whole = enough or len(hits) < rows or hits[-1].similarity < self.threshold
+            whole = enough or len(hits) < rows or hits[-1].similarity < threshold
             if whole or rows >= deepest:
                 return found, whole
             rows *= ROW_GROWTH if filters is None else FILTERED_ROW_GROWTH
