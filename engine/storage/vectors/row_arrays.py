@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,9 +46,9 @@ SAMPLE_STEP = 16  # one of this many rows is sampled to estimate how similar the
 EVERYWHERE = slice(None)
 # This multiple of the wanted rows, and so many at least, are compared with the exact query.
 REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
-# Rows at neighboring places are compared where they are, from so many on, and so many at once, which fit
-# into a cache of the processor.
-MIN_RUN_ROWS, MAX_RUN_ROWS = 128, 8_192
+# Rows at neighboring places are compared where they are, from so many on, and so many at once: few calls, since each
+# waits for its turn in the interpreter. Those in a file are read into a buffer that a cache of the processor holds.
+MIN_RUN_ROWS, MAX_RUN_ROWS, READ_ROWS = 128, 65_536, 8_192
 NO_DIRECTION = np.float32(-2.0)  # below every cosine
 NO_ROWS = np.empty((0, 0), np.int8)
 
@@ -257,14 +258,16 @@ class RowArrays:
 
     def _compare_run(self, prepared: Columns, start: int, end: int, similarities: np.ndarray) -> None:
         """Write the cosines of each query with the rows from one place to another; NO_DIRECTION as above."""
-        file, buffer = self.others.get(ROUNDED), NO_ROWS
+        file, buffer, resident = self.others.get(ROUNDED), NO_ROWS, end
         if file is not None and end > file.resident_rows:
-            buffer = np.empty((min(MAX_RUN_ROWS, end - start), file.width), np.int8)
-        for first in range(start, end, MAX_RUN_ROWS):
-            last = min(first + MAX_RUN_ROWS, end)
+            resident = max(start, file.resident_rows)
+            buffer = np.empty((min(READ_ROWS, end - resident), file.width), np.int8)
+        blocks = chain(_split(start, resident, MAX_RUN_ROWS), _split(resident, end, READ_ROWS))
+        for first, last in blocks:
             part = similarities[:, first - start : last - start]
             self._vectors.compare(self._read_part(first, last, buffer), prepared, part)
-            part[:, ~self._rows["has_direction"][first:last]] = NO_DIRECTION
+            if not (has_direction := self._rows["has_direction"][first:last]).all():
+                part[:, ~has_direction] = NO_DIRECTION
 
     def _read_part(self, start: int, end: int, buffer: np.ndarray) -> dict[str, np.ndarray]:
         """What is compared of the rows from one place to another. `buffer`: for rows in a file."""
@@ -303,6 +306,11 @@ class _Groups:
         edges = np.flatnonzero(spaces[1:] != spaces[:-1]) + 1
         starts = np.append(np.zeros(min(1, len(spaces)), np.int64), edges)
         return cls(spaces[starts], starts, np.append(starts, len(spaces))[1:])
+
+
+def _split(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    """The places from one to another in blocks: the first place of each, and the place behind its last one."""
+    return ((first, min(first + size, end)) for first in range(start, end, size))
 
 
 def _select_nearest(similarities: np.ndarray, count: int) -> np.ndarray:
