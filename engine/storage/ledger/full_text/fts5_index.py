@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
 
-# Rows of a word that are read at once while they are counted: at first, and at most.
-MIN_COUNTED_ROWS, MAX_COUNTED_ROWS = 4_096, 262_144
+# Rows of a word that are read at once while they are counted: at first, for each that is wanted, and at most.
+COUNTED_SHARE, MIN_COUNTED_ROWS, MAX_COUNTED_ROWS = 64, 4_096, 262_144
 _MATCHES_AFTER = (
     "SELECT json_group_array(rowid) FROM"
     " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?)"
 )
 
+_ANY_OUTSIDE = "SELECT 1 FROM corpus_stats x WHERE x.kind = ? AND x.row_count > 0 AND NOT ({}) LIMIT 1"
 READ_CHUNKS = 100_000  # at once
 _FROM_ID = (
     "SELECT json_group_array(id), json_group_array(space), json_group_array(room), json_group_array(tokens) FROM"
@@ -104,10 +105,12 @@ class Fts5Index:
     ) -> set[SearchWord]:
         """The words that at least `limit` rows within the scope contain.
 
-        Rows are counted in the whole index first, because looking up where each one is costs ten times as much.
+        Rows are counted in the whole index first, because looking up where each one is costs several times as much;
+        and there alone, if all of its rows are within the scope.
         """
-        table = _TABLES[kind].words
-        often = [word for word in words if _count(db, f"{table} w WHERE w.{table} MATCH ?", word, limit) >= limit]
+        often = _list_frequent(db, kind, words, limit)
+        if not often or not db.execute_fetchall(_ANY_OUTSIDE.format(scope), (kind,)):
+            return set(often)
         counts = self.count_matches(db, kind, often, scope, limit)
         return {word for word, count in counts.items() if count >= limit}
 
@@ -225,7 +228,7 @@ FTS5_INDEX = Fts5Index()
 
 def _count_inside(db: Connection, word: SearchWord, chunks: ChunkColumns, scope_ids: ScopeIds, limit: int) -> int:
     """The number of chunks within the scope that contain a word, counted up to the limit."""
-    read, count, last, size = 0, 0, 0, MIN_COUNTED_ROWS
+    read, count, last, size = 0, 0, 0, min(COUNTED_SHARE * limit, MIN_COUNTED_ROWS)
     while count < limit:
         [[found]] = db.execute_fetchall(_MATCHES_AFTER, (fts5.quote_term(word.text), last, size))
         ids = _parse_numbers(found)
@@ -235,6 +238,12 @@ def _count_inside(db: Connection, word: SearchWord, chunks: ChunkColumns, scope_
         read, last = read + size, int(ids[-1])
         size = min(max(MIN_COUNTED_ROWS, (limit - count) * read // max(1, count)), 4 * size, MAX_COUNTED_ROWS)
     return min(count, limit)
+
+
+def _list_frequent(db: Connection, kind: KeyKind, words: Sequence[SearchWord], limit: int) -> list[SearchWord]:
+    """The words that at least `limit` rows of the whole index contain."""
+    table = _TABLES[kind].words
+    return [word for word in words if _count(db, f"{table} w WHERE w.{table} MATCH ?", word, limit) >= limit]
 
 
 def _count(db: Connection, places: str, word: SearchWord, limit: int) -> int:
