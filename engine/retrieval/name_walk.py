@@ -40,6 +40,9 @@ class NamedNodes:
     entities: Sequence[EntityMatch]
     titled_chunks: Mapping[str, Sequence[int]]
 
+    def __bool__(self) -> bool:
+        return bool(self.entities or self.titled_chunks)
+
 
 @dataclass(frozen=True, slots=True)
 class WalkStarts:
@@ -55,18 +58,14 @@ class NameWalk:
 
     searcher: Searcher
     query: SearchQuery
-    vectors: QueryVectors
 
-    async def find_starts(
-        self, named: NamedNodes, profiles: ProfileCache, found: Mapping[int, float] | None = None
-    ) -> WalkStarts:
+    async def find_starts(self, named: NamedNodes, near: Mapping[int, float], profiles: ProfileCache) -> WalkStarts:
         """The names and near relations at which the walk starts; none if the question names nothing rare enough.
 
-        `found`: the similarity of relations in `profiles` to the question; None searches for the nearest.
+        `near`: the similarity of relations in `profiles` to the question.
         """
-        if not (named.entities or named.titled_chunks):
+        if not named:
             return WalkStarts()
-        near = await self._search_relations(profiles) if found is None else found
         facts = await self._choose_seed_facts(named, near, profiles)
         degrees: dict[GraphNode, float] = {}
         degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in named.entities}
@@ -111,10 +110,10 @@ class NameWalk:
             {title: chunks for title, chunks in titled.items() if title in chosen and len(chunks) < limit},
         )
 
-    async def _search_relations(self, profiles: ProfileCache) -> dict[int, float]:
+    async def search_relations(self, vectors: QueryVectors, profiles: ProfileCache) -> dict[int, float]:
         """The relations nearest to the question, with their similarity; they are loaded into `profiles`."""
         wanted = self._options.seed_fact_candidates
-        hits = await self.searcher.search_vectors("relations", self.vectors, "question", wanted)
+        hits = await self.searcher.search_vectors("relations", vectors, "question", wanted)
         await self.searcher.load_relations(profiles, [hit.id for hit in hits])
         return {hit.id: hit.similarity for hit in hits if hit.id in profiles.relations}
 

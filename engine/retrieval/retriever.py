@@ -99,10 +99,13 @@ class StartedWalk:
     walk: NameWalk
     naming: asyncio.Task[NamedNodes]
 
-    async def rank_chunks(self, leg: VectorLeg) -> tuple[int, ...]:
-        """The chunks that the walk visits most, best first."""
-        watch, named = leg.searcher.stopwatch, await self.naming
-        starts = await watch.measure("walk", self.walk.find_starts(named, ProfileCache()))
+    async def rank_chunks(self, leg: VectorLeg, vectors: QueryVectors) -> tuple[int, ...]:
+        """The chunks that the walk visits most, best first; none if the question names nothing."""
+        watch, profiles = leg.searcher.stopwatch, ProfileCache()
+        if not (named := await asyncio.shield(self.naming)):
+            return ()
+        near = await watch.measure("walk", self.walk.search_relations(vectors, profiles))
+        starts = await watch.measure("walk", self.walk.find_starts(named, near, profiles))
         nearest = await leg.find_nearest()
         return await watch.measure("walk", self.walk.rank_chunks(starts, nearest))
 
@@ -183,18 +186,18 @@ class Retriever:
             if query.ignored:
                 return SearchHits(query, None, ProfileCache())
             embedding = await stack.enter_async_context(child_task(self._embed_query(query, watch, meter)))
+            walk = await self._begin_walk(stack, NameWalk(searcher, query))  # first: most of its work waits for names
             if leg is None and mode in VECTOR_MODES:
                 leg = await VectorLeg.start(stack, searcher, query.question, embedding)
             vectors, profiles = await embedding, ProfileCache()
-            walk = await self._begin_walk(stack, NameWalk(searcher, query, vectors))
 
             async def search_relations() -> GraphLeg:
-                if walk is not None:
-                    await walk.naming  # the walk searches for relations then: together they read each row once
+                if walk is not None:  # which searches for relations once it has names: both read each row together
+                    await asyncio.shield(walk.naming)
                 return await searcher.global_leg(vectors, profiles)
 
             (chunks, visited), local_leg, global_leg = await gather_or_cancel(
-                _rank_chunks(leg, walk),
+                _rank_chunks(leg, walk, vectors),
                 _run_leg(question, LOCAL_MODES, lambda: searcher.local_leg(query, vectors, profiles), GraphLeg()),
                 _run_leg(question, GLOBAL_MODES, search_relations, GraphLeg()),
             )
@@ -269,11 +272,15 @@ def _spread(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return vectors[0], vectors[len(vectors) // 2], vectors[-1]
 
 
-async def _rank_chunks(leg: VectorLeg | None, walk: StartedWalk | None) -> Sequence[tuple[int, ...]]:
+async def _rank_chunks(
+    leg: VectorLeg | None, walk: StartedWalk | None, vectors: QueryVectors
+) -> Sequence[tuple[int, ...]]:
     """The chunks of the vector leg, and those of a walk from the names of the question."""
     if leg is None:
         return (), ()
-    return (await leg.rank(), ()) if walk is None else await gather_or_cancel(leg.rank(), walk.rank_chunks(leg))
+    if walk is None:
+        return await leg.rank(), ()
+    return await gather_or_cancel(leg.rank(), walk.rank_chunks(leg, vectors))
 
 
 def _effective_mode(question: Question) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engine.scheduling.supervisor import wait_for_completion
@@ -13,9 +15,34 @@ from engine.scheduling.supervisor import wait_for_completion
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
+TURNS = 4  # of the event loop, in which what else is asked for joins a search
+MAX_THREADS = min(4, os.cpu_count() or 1)  # that work on one search
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Query = TypeVar("Query")
 Area = TypeVar("Area")
+
+
+def share_work(items: Sequence[Item], work: Callable[[Iterator[Item]], object]) -> None:
+    """Let `work` take the items one by one, here and beside this thread on as many cores as are there and free.
+
+    Every item is done at the end. Raises what `work` raises.
+    """
+    waiting = iter(items)
+    helpers = [_load_helpers().submit(work, waiting) for _ in range(min(len(items), MAX_THREADS) - 1)]
+    try:
+        work(waiting)
+    finally:
+        started = [helper for helper in helpers if not helper.cancel()]
+        wait(started)
+    for helper in started:
+        helper.result()
+
+
+@cache
+def _load_helpers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MAX_THREADS, "search")
 
 
 class SearchGate:
@@ -83,7 +110,7 @@ class SearchThreads:
     async def run_together(
         self, search_each: Callable[[Sequence[Query], Area], list[Result]], query: Query, area: Area
     ) -> Result:
-        """As `run`; what is asked for with equal areas until the event loop turns is one search."""
+        """As `run`; what is asked for with equal areas within few turns of the event loop is one search."""
         together = next((each for each in self._waiting if each.area == area), None)
         if together is None:
             queries = list[Query]()
@@ -96,6 +123,8 @@ class SearchThreads:
         return found[place]
 
     async def _search_together(self, search: Callable[[], list[Result]], queries: list[Query]) -> list[Result]:
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
         self._waiting = [each for each in self._waiting if each.queries is not queries]
         return await self.run(search)
 

@@ -48,9 +48,9 @@ class StatedChunkRanking:
         self, nearest: Sequence[int], similarity: Mapping[int, float], stated: Mapping[int, float]
     ) -> list[int]:
         """The stated chunks that a walk from the names of the question visits; none without names."""
-        walk = NameWalk(self.searcher, self.hits.query, self.vectors)
+        walk = NameWalk(self.searcher, self.hits.query)
         named = await walk.find_named_nodes()
-        starts = await walk.find_starts(named, self.hits.profile_cache, self._list_found_relations())
+        starts = await walk.find_starts(named, self._list_found_relations(), self.hits.profile_cache)
         ranked = await walk.rank_chunks(starts, {chunk: similarity[chunk] for chunk in nearest})
         return [chunk for chunk in ranked if chunk in stated]
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import structlog
 
 from engine.storage.column_arrays import ColumnArrays, is_member
-from engine.storage.search_gate import SearchGate, SearchThreads
+from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
 from engine.storage.vectors.search_plan import max_matching_rows
@@ -240,8 +239,8 @@ class RowArrays:
         firsts = np.append(0, np.cumsum(lengths))
         similarities = np.empty((len(queries), firsts[-1]), np.float32)
         is_long = lengths >= MIN_RUN_ROWS
-        for start, end, first in zip(starts[is_long], ends[is_long], firsts[:-1][is_long], strict=True):
-            self._compare_run(prepared, int(start), int(end), similarities[:, first : first + end - start])
+        runs = zip(starts[is_long].tolist(), ends[is_long].tolist(), firsts[:-1][is_long].tolist(), strict=True)
+        self._compare_blocks(prepared, [(start, end, first - start) for start, end, first in runs], similarities)
         if not is_long.all():
             others = np.flatnonzero(np.repeat(~is_long, lengths))
             places = others + np.repeat((starts - firsts[:-1])[~is_long], lengths[~is_long])
@@ -253,21 +252,28 @@ class RowArrays:
     def _compare_all(self, prepared: Columns) -> np.ndarray:
         """The cosines of one query with all rows; NO_DIRECTION for vectors without one."""
         similarities = np.empty((1, len(self)), np.float32)
-        self._compare_run(prepared, 0, len(self), similarities)
+        self._compare_blocks(prepared, [(0, len(self), 0)], similarities)
         return np.asarray(similarities[0])
 
-    def _compare_run(self, prepared: Columns, start: int, end: int, similarities: np.ndarray) -> None:
-        """Write the cosines of each query with the rows from one place to another; NO_DIRECTION as above."""
-        file, buffer, resident = self.others.get(ROUNDED), NO_ROWS, end
-        if file is not None and end > file.resident_rows:
-            resident = max(start, file.resident_rows)
-            buffer = np.empty((min(READ_ROWS, end - resident), file.width), np.int8)
-        blocks = chain(_split(start, resident, MAX_RUN_ROWS), _split(resident, end, READ_ROWS))
-        for first, last in blocks:
-            part = similarities[:, first - start : last - start]
-            self._vectors.compare(self._read_part(first, last, buffer), prepared, part)
-            if not (has_direction := self._rows["has_direction"][first:last]).all():
-                part[:, ~has_direction] = NO_DIRECTION
+    def _compare_blocks(
+        self, prepared: Columns, runs: Iterable[tuple[int, int, int]], similarities: np.ndarray
+    ) -> None:
+        """Write the cosines of each query with the rows of these runs; NO_DIRECTION for vectors without one.
+
+        A run is its first place, the place behind its last one, and how much further its columns of `similarities` are.
+        """
+        file = self.others.get(ROUNDED)
+
+        def compare(blocks: Iterable[tuple[int, int, int]]) -> None:
+            buffer = NO_ROWS if file is None else np.empty((READ_ROWS, file.width), np.int8)
+            for start, end, shift in blocks:
+                part = similarities[:, start + shift : end + shift]
+                self._vectors.compare(self._read_part(start, end, buffer), prepared, part)
+                if not (has_direction := self._rows["has_direction"][start:end]).all():
+                    part[:, ~has_direction] = NO_DIRECTION
+
+        resident = len(self) if file is None else file.resident_rows
+        share_work([block for run in runs for block in _split(*run, resident)], compare)
 
     def _read_part(self, start: int, end: int, buffer: np.ndarray) -> dict[str, np.ndarray]:
         """What is compared of the rows from one place to another. `buffer`: for rows in a file."""
@@ -308,9 +314,12 @@ class _Groups:
         return cls(spaces[starts], starts, np.append(starts, len(spaces))[1:])
 
 
-def _split(start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """The places from one to another in blocks: the first place of each, and the place behind its last one."""
-    return ((first, min(first + size, end)) for first in range(start, end, size))
+def _split(start: int, end: int, shift: int, resident: int) -> Iterator[tuple[int, int, int]]:
+    """A run in blocks; those of rows from the place `resident` on are read from a file."""
+    while start < end:
+        last = min(start + MAX_RUN_ROWS, end, resident) if start < resident else min(start + READ_ROWS, end)
+        yield start, last, shift
+        start = last
 
 
 def _select_nearest(similarities: np.ndarray, count: int) -> np.ndarray:

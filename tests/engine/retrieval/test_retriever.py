@@ -13,6 +13,7 @@ from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope, SearchQuery
 from engine.scheduling.supervisor import child_task
 from engine.storage.ledger.queries import filters
+from engine.storage.search_gate import TURNS
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from tests.support.engine_fixture import HERE, doc
 from tests.support.fake_embedder import TwoWayEmbedder
@@ -86,7 +87,7 @@ async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenInde
     assert "Ferry" in {row.name for row in context.entities}
 
 
-async def test_the_walk_and_the_global_leg_search_for_relations_in_one_turn(indexed: OpenIndexed) -> None:
+async def test_the_walk_and_the_global_leg_search_for_relations_together(indexed: OpenIndexed) -> None:
     begun = list[tuple[VectorTable, int]]()
     turn = 0
 
@@ -107,7 +108,7 @@ async def test_the_walk_and_the_global_leg_search_for_relations_in_one_turn(inde
     async with child_task(count_turns()):
         await engine.retrieve(replace(WHO, text="What is said of the Ferry?", mode="mix"))
     first, second = (number for table, number in begun if table == "relations")
-    assert first == second
+    assert abs(first - second) < TURNS
 
 
 async def test_a_question_with_history_waits_for_its_rewrite(indexed: OpenIndexed) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engine.storage.search_gate import SearchGate, SearchThreads
+from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 
 SECONDS = 10.0
 
@@ -92,3 +92,28 @@ async def test_an_error_reaches_every_query_of_a_search() -> None:
     found = await asyncio.gather(*asked, return_exceptions=True)
     assert [str(error) for error in found] == ["here", "here"]
     assert await threads.run_together(lambda queries, area: list(queries), 3, "here") == 3
+
+
+def test_each_item_of_shared_work_is_done_once() -> None:
+    done = list[int]()
+    share_work(range(1_000), done.extend)
+    assert sorted(done) == list(range(1_000))
+    share_work([], done.extend)
+    assert len(done) == 1_000
+
+
+def test_shared_work_that_fails_raises_its_error_after_all_threads_have_ended() -> None:
+    running = list[int]()
+
+    def fail_at(items: Iterator[int]) -> None:
+        for item in items:
+            running.append(item)
+            if item == 500:
+                raise ValueError(item)
+            running.remove(item)
+
+    for _ in range(20):
+        running.clear()
+        with pytest.raises(ValueError, match="500"):
+            share_work(range(1_000), fail_at)
+        assert running == [500]
