@@ -15,7 +15,7 @@ from bot.cli.doctor import command as doctor
 from bot.cli.doctor import models
 from bot.cli.init import command as init
 from bot.cli.panels import sort_into_panels
-from bot.cli.runner import GlobalOptions, run_command
+from bot.cli.runner import GlobalOptions, run_command, run_program
 from engine import Clock
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
@@ -104,7 +104,7 @@ sort_into_panels(app)
 
 def main() -> None:
     """Run the command line."""
-    app()
+    run_program(app)
 
 
 if __name__ == "__main__":

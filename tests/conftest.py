@@ -83,12 +83,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("thorough")
 
 
-# Tests of the source code. One worker parses all modules once.
-SOURCE_TREE_FILES = {
-    *("tests/test_arrows.py", "tests/test_background_tasks.py", "tests/test_clock.py", "tests/test_linear_time.py"),
-    *("tests/test_callables.py", "tests/test_dependencies.py", "tests/test_locks.py", "tests/test_names.py"),
-    *("tests/bot/test_engine_errors.py", "tests/bot/i18n/test_member_words.py", "tests/bot/i18n/test_translations.py"),
-}
+# A test that uses one of these parses the source code, which takes four seconds. One worker does.
+SOURCE_TREE_READERS = frozenset({"list_modules", "list_nodes", "list_imports", "extract_messages"})
 
 # Tests that load LiteLLM, which takes four seconds of processor time. One worker loads it.
 _LLM = "tests/engine/llm"
@@ -170,7 +166,7 @@ def find_named_files(arguments: Iterable[str], folder: Path) -> set[Path]:
 def name_group(item: pytest.Item) -> str:
     """The group of a test: its file, or all files that look at the same large thing."""
     file = item.nodeid.partition("::")[0]
-    if file in SOURCE_TREE_FILES:
+    if isinstance(item, pytest.Function) and not SOURCE_TREE_READERS.isdisjoint(vars(item.module)):
         return "source trees"
     return "litellm" if file in LITELLM_FILES else file
 
@@ -188,13 +184,16 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 def load_tables() -> None:
     """Load once for all workers what most tests use and takes a while; it has no threads, which a fork would end."""
-    from bot.text.speech.kinds.weights import read_weights  # noqa: PLC0415 - after the environment is set
+    from bot.i18n import TRANSLATIONS, load_catalog  # noqa: PLC0415 - after the environment is set
+    from bot.text.speech.kinds.weights import read_weights  # noqa: PLC0415
     from engine.llm.formats.thinking import strip_thinking  # noqa: PLC0415
     from engine.text.tokenizer import O200kTokenizer  # noqa: PLC0415
 
     O200kTokenizer().encode("one")
     strip_thinking("<think>two</think> three")
     read_weights()
+    for language in TRANSLATIONS:
+        load_catalog(language)
 
 
 def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:

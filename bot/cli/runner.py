@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bot.rpc.lifecycle import ending_quickly
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
 from engine.memory import pause_garbage_collection, raise_gc_threshold
@@ -79,6 +80,13 @@ class GlobalOptions:
             typer.echo(sentence, err=True)
 
 
+def run_program(app: Callable[[], object]) -> None:
+    """Run a command line as the program of this process."""
+    raise_gc_threshold()
+    with ending_quickly():
+        app()
+
+
 def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitable[int]]) -> None:
     """Run a command and exit with its code; errors are printed to stderr."""
     run_blocking(context, lambda common: asyncio.run(_run_with_logging(work, common)))
@@ -87,7 +95,6 @@ def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitabl
 def run_blocking(context: typer.Context, work: Callable[[GlobalOptions], int]) -> None:
     """Run a command that reads from a person: outside of an event loop, Ctrl-C ends it at once."""
     common = context.find_object(GlobalOptions) or GlobalOptions()
-    raise_gc_threshold()
     try:
         code = work(common)
     except KeyboardInterrupt:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 STOP_GRACE_SECONDS = 5.0  # seconds for the process to end by itself
-IDLE_SECONDS = 300.0  # seconds without a call after which the process, which holds 200 MiB, is ended
+IDLE_SECONDS = 300.0  # seconds without a call after which the process, which holds 170 MiB, is ended
 
 
 class ProviderProcess:

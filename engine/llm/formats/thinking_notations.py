@@ -292,17 +292,25 @@ class Marks:
 
 
 class Beginnings:
-    """The beginnings of marks, among which that of a text is looked up: to compile a pattern of all takes 60 ms."""
+    """The beginnings of marks, among which that of a text is looked up: to compile a pattern of all takes 60 ms.
+
+    They are listed when one is first looked up, which takes 20 ms and 4 MiB.
+    """
 
     def __init__(self, literals: Iterable[str]) -> None:
-        starts = {literal[:length] for literal in literals for length in range(1, len(literal))}
-        cased = {start for start in starts if start.startswith("[")}  # as `_escape` says
-        self._exact = frozenset(cased | {start.upper() for start in cased})
-        self._lower = frozenset(starts - cased)
-        self._firsts = frozenset(form for start in starts for form in (start[0], start[0].upper()))
+        self._literals = tuple(literals)
+
+    @cached_property
+    def _starts(self) -> frozenset[str]:
+        starts = {literal[:length] for literal in self._literals for length in range(1, len(literal))}
+        return frozenset(starts | {start.upper() for start in starts if start.startswith("[")})  # as `_any_of` says
+
+    @cached_property
+    def _firsts(self) -> frozenset[str]:
+        return frozenset(form for literal in self._literals for form in (literal[0], literal[0].upper()))
 
     def __contains__(self, text: str) -> bool:
-        return text in self._exact or text.lower() in self._lower
+        return (text if text.startswith("[") else text.lower()) in self._starts
 
     def find(self, text: str) -> int:
         """Where the longest end of a text begins that begins a mark; its length if none does."""

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -38,14 +39,20 @@ MAX_UNSPACED = 12  # characters on a button in Japanese
 PLACEHOLDER = re.compile(r"\{\w*\}|`[^`]*`|„\w+“")  # and code, and words that are typed
 
 
-def list_strings(language: str) -> Iterator[tuple[str, str]]:
+@cache
+def list_strings(language: str) -> tuple[tuple[str, str], ...]:
     """Each sentence of a catalog in English, and each form of its translation."""
+    return tuple(_read_strings(language))
+
+
+def _read_strings(language: str) -> Iterator[tuple[str, str]]:
     for message in read_catalog(language):
         forms = message.string or ""
         for form in (forms,) if isinstance(forms, str) else forms:
             yield (message.id if isinstance(message.id, str) else message.id[0]), form
 
 
+@cache
 def list_buttons() -> set[str]:
     """The labels of buttons: constants named so, and sentences within the calls that make one."""
     found = set[str]()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,7 +18,7 @@ from bot.text.speech.chat_sentences import split_sentences
 from bot.text.speech.kinds.features import name_features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from bot.text.speech.chat_sentences import Sentence
 
@@ -66,7 +68,7 @@ def read_weights() -> Mapping[str, str]:
 
 def weigh(names: Iterable[str], weights: Mapping[str, str], kinds: int) -> list[float]:
     """The probability of each kind of a text with these features; `kinds`: their number."""
-    known = [parse_weights(weights[name]) for name in names if name in weights]
+    known = [parse_weights(found) for name in names if (found := weights.get(name)) is not None]
     share = 1 / math.sqrt(len(known) + 1)
     columns = zip(*known, strict=True) if known else [()] * kinds
     sums = [share * sum(column) + bias for column, bias in zip(columns, parse_weights(weights[""]), strict=True)]
@@ -75,10 +77,29 @@ def weigh(names: Iterable[str], weights: Mapping[str, str], kinds: int) -> list[
     return [power / sum(powers) for power in powers]
 
 
-def read_table(file: Path) -> dict[str, str]:
-    """The weights that a file lists, by the name of their feature; a text has a few of its thirty thousand features."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return {name: weights for name, _, weights in (line.partition("\t") for line in lines)}
+class SortedTable(Mapping[str, str]):
+    """What sorted lines say behind their name and a tab; a text looks up a few of thirty thousand."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def __getitem__(self, name: str) -> str:
+        head = f"{name}\t"
+        at = bisect_left(self._lines, head)
+        if at == len(self._lines) or not self._lines[at].startswith(head):
+            raise KeyError(name)
+        return self._lines[at][len(head) :]
+
+    def __iter__(self) -> Iterator[str]:
+        return (line.partition("\t")[0] for line in self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def read_table(file: Path) -> SortedTable:
+    """The weights that a file lists, by the name of their feature."""
+    return SortedTable(file.read_text(encoding="utf-8").splitlines())
 
 
 @lru_cache(maxsize=8_192)

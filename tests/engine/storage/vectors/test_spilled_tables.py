@@ -79,6 +79,7 @@ def find_rows(store: LanceVectors) -> RowArrays:
     return rows
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(4))
 async def test_any_history_gives_the_results_of_an_unbounded_copy(tmp_path: Path, seed: int) -> None:
     chance, vectors = random.Random(seed), random_units(900, DIM, seed)

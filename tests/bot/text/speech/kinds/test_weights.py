@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bot.text.speech.addressed import classify_addressed
-from bot.text.speech.kinds.weights import KINDS, classify, estimate
+from bot.text.speech.kinds import passing, weights
+from bot.text.speech.kinds.weights import KINDS, classify, estimate, read_table
 from bot.text.speech.unaddressed import asks_bot
 
 
@@ -27,6 +30,15 @@ def test_the_probabilities_of_all_kinds_sum_to_one() -> None:
 )
 def test_what_was_learned_decides_without_the_rules(text: str, kind: str) -> None:
     assert classify(text, ()) == kind
+
+
+@pytest.mark.parametrize("file", [weights.FILE, passing.FILE], ids=lambda file: file.stem)
+def test_each_feature_of_a_file_is_found_and_no_other(file: Path) -> None:
+    table = read_table(file)
+    written = dict(line.split("\t", 1) for line in file.read_text(encoding="utf-8").splitlines())
+    assert dict(table) == written
+    assert len(table) == len(written) == len(set(table))
+    assert [name for name in ("at 0 nothing like it", "zzz", "\uffff", "at") if name in table] == []
 
 
 ASKING = """
