@@ -168,7 +168,9 @@ async def shown_transactions(documents: int, helpers: Sequence[Process]) -> Asyn
         yield
     for helper in helpers:
         helper.send_signal(signal.SIGUSR1)
-        meter.add_json(await read_line(helper))
+        while not (line := await read_line(helper)).startswith("{"):  # a message of its log
+            continue
+        meter.add_json(line)
     print(meter.format_table(documents), flush=True)
 
 

@@ -97,13 +97,17 @@ class Costs:
 
 
 class CountingConnection:
-    """A connection that counts the statements of a write in its costs."""
+    """A connection that counts the statements of a write in its costs, and the answers that it waits for."""
 
     dialect = Dialect.POSTGRES
 
     def __init__(self, db: Connection, costs: Costs) -> None:
         self._db = db
         self._costs = costs
+        self._answered = 0  # statements whose answers are here
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
         self._costs.statements += 1
@@ -114,18 +118,31 @@ class CountingConnection:
         self._costs.statements += bool(rows)
         self._db.executemany(sql, rows)
 
-    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Iterable[Any]:
+    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
+        return self.fetch_each_later(sql, parameters)()
+
+    def fetch_each_later(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Callable[[], list[Any]]:
         rows = list(parameters)
-        self._count_answer(bool(rows))
-        return self._db.fetch_each(sql, rows)
+        self._costs.statements += bool(rows)
+        return self._count_answer(self._db.fetch_each_later(sql, rows)) if rows else list
 
     def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
-        self._count_answer(1)
-        return self._db.execute_fetchall(sql, parameters)
+        return self.fetch_later(sql, parameters)()
 
-    def _count_answer(self, number: int) -> None:
-        self._costs.statements += number
-        self._costs.answers += number
+    def fetch_later(self, sql: str, parameters: Sequence[Any] = (), /) -> Callable[[], list[Any]]:
+        self._costs.statements += 1
+        return self._count_answer(self._db.fetch_later(sql, parameters))
+
+    def _count_answer(self, fetch: Callable[[], list[Any]]) -> Callable[[], list[Any]]:
+        place = self._costs.statements
+
+        def wait() -> list[Any]:
+            if place > self._answered:
+                self._answered = self._costs.statements
+                self._costs.answers += 1
+            return fetch()
+
+        return wait
 
 
 class Stopwatch:
@@ -157,7 +174,11 @@ class TransactionMeter:
     """The costs of the transactions of processes, and of each kind of write in them."""
 
     transactions: Costs = field(default_factory=Costs)
-    writes: dict[str, Costs] = field(default_factory=lambda: defaultdict(Costs))
+    writes: dict[str, Costs] = field(default_factory=dict)
+
+    def add_write(self, kind: str, costs: Costs) -> None:
+        """Count a write of a kind."""
+        self.writes.setdefault(kind, Costs()).add(costs)
 
     def to_json(self) -> str:
         """All figures in one line."""
@@ -168,7 +189,7 @@ class TransactionMeter:
         found = json.loads(text)
         self.transactions.add(Costs(**found["transactions"]))
         for kind, costs in found["writes"].items():
-            self.writes[kind].add(Costs(**costs))
+            self.add_write(kind, Costs(**costs))
 
     def format_table(self, documents: int) -> str:
         """What each document costs: one row for all transactions, and one for each kind of write, the longest first."""
@@ -200,7 +221,7 @@ def _measure_writes(meter: TransactionMeter) -> tuple[tuple[Any, str, Any], ...]
             finally:
                 watch.stop(costs)
                 meter.transactions.add(Costs(statements=costs.statements, answers=costs.answers))
-                meter.writes[work.__qualname__].add(costs)
+                meter.add_write(work.__qualname__, costs)
 
         return await plain_write(self, measure)
 
