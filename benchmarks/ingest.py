@@ -4,8 +4,9 @@
 settled, then until the stores have put themselves in order, and measures recall, memory and disk. Every model call
 really goes through litellm to the local stub (a process of its own), which answers at once. With `--databases files
 postgres`, files are measured, then a PostgreSQL server that is started for the run, with its data in memory where there
-is enough. With `--processes 3`, two more engines share the work on the database, each with a stub of its own; the last
-line then tells how long the lock of writers was held, and waited for.
+is enough. With `--processes 3`, two more engines share the work on the database, each with a stub of its own. A line
+tells how long the lock of writers was held, at what, and how many waited for it; with `--transactions`, a table follows
+of what each kind of write costs while its transaction holds the lock.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import statistics
 import time
-from collections.abc import AsyncIterator, Mapping
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-
-import psycopg
 
 from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import (
@@ -33,13 +34,13 @@ from benchmarks.plumbing import (
     temporary_folder,
 )
 from benchmarks.synthetic import build_document, build_names
+from benchmarks.writer_lock import measured_transactions, watched_lock
 from engine import Engine, EngineOptions, Question, Scope
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
-from engine.scheduling.supervisor import child_task
 from engine.text.tokenizer import O200kTokenizer
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
@@ -50,12 +51,6 @@ CHECK_EVERY = 20  # documents from one look at how many wait to the next
 QUESTIONS = 60
 REST, LONGEST_REST = 15.0, 240.0  # seconds; the stores put themselves in order when nothing is written
 CALM, LOOK = 0.1, 3.0  # of a core, and seconds for which it is looked at
-LOCK_LOOK = 0.01  # seconds between two looks at the lock of writers
-LOOK_AT_LOCK = (
-    "SELECT COUNT(*) FILTER (WHERE granted), COUNT(*) FILTER (WHERE NOT granted) FROM pg_locks"
-    " WHERE locktype = 'advisory' AND objsubid = 1"
-    " AND (classid::bigint << 32 | objid::bigint) = hashtext('threadlore_ledger')::bigint"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,72 +132,68 @@ async def wait_until_idle() -> None:
 
 
 @asynccontextmanager
-async def helping_processes(count: int, home: Path, options: EngineOptions) -> AsyncIterator[None]:
+async def helping_processes(count: int, home: Path, options: EngineOptions) -> AsyncIterator[list[Process]]:
     """More processes that share the work on the database."""
+    processes = list[Process]()
     async with AsyncExitStack() as stack:
         for number in range(count):
             arguments = ("-m", "benchmarks.ingest", "--help-out", options.database, "--home", f"{home}-{number}")
-            process = await stack.enter_async_context(start_process(*arguments))
-            assert process.stdout is not None
-            await process.stdout.readline()
-        yield
+            processes.append(await stack.enter_async_context(start_process(*arguments)))
+            await read_line(processes[-1])
+        yield processes
+
+
+async def read_line(process: Process) -> str:
+    """The next line that a process prints."""
+    assert process.stdout is not None
+    return (await process.stdout.readline()).decode()
 
 
 async def help_out(home: Path, options: EngineOptions) -> None:
-    """Share the work on the database until the process is ended."""
-    async with (
-        open_llm(SubprocessProvider()) as model,
-        Engine.open(home, language=model, embedder=HashingEmbedder(), options=options),
-    ):
-        print("ready", flush=True)
-        await asyncio.Event().wait()
-
-
-@dataclass(slots=True)
-class LockWatch:
-    """How often the lock that the writers of the ledger share was seen held, and how many waited for it on average."""
-
-    looks: int = 0
-    held: int = 0
-    waiting: int = 0
-
-    async def watch(self, url: str) -> None:
-        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-            while True:
-                cursor = await connection.execute(LOOK_AT_LOCK)
-                [(held, waiting)] = await cursor.fetchall()
-                self.looks, self.held, self.waiting = self.looks + 1, self.held + held, self.waiting + waiting
-                await asyncio.sleep(LOCK_LOOK)
-
-    def __str__(self) -> str:
-        return (
-            f"lock of writers: held {self.held / self.looks:.0%} of the time, {self.waiting / self.looks:.2f} waiting"
-        )
+    """Share the work on the database until the process is ended; print the costs of transactions when asked to."""
+    with measured_transactions() as meter:
+        async with (
+            open_llm(SubprocessProvider()) as model,
+            Engine.open(home, language=model, embedder=HashingEmbedder(), options=options),
+        ):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, lambda: print(meter.to_json(), flush=True))
+            print("ready", flush=True)
+            await asyncio.Event().wait()
 
 
 @asynccontextmanager
-async def watched_lock(url: str) -> AsyncIterator[None]:
-    """Print what is seen of the lock meanwhile, if there is a database."""
-    if not url:
+async def shown_transactions(documents: int, helpers: Sequence[Process]) -> AsyncIterator[None]:
+    """Print what the transactions of all processes cost meanwhile, for each document."""
+    with measured_transactions() as meter:
         yield
-        return
-    watch = LockWatch()
-    async with child_task(watch.watch(url)):
-        yield
-    print(f"  {watch}", flush=True)
+    for helper in helpers:
+        helper.send_signal(signal.SIGUSR1)
+        while not (line := await read_line(helper)).startswith("{"):  # a message of its log
+            continue
+        meter.add_json(line)
+    print(meter.format_table(documents), flush=True)
 
 
-async def run(sizes: list[int], home: Path, options: EngineOptions, processes: int = 1) -> None:
-    """Let one folder grow from nothing to each of the sizes, and show a row at each."""
+async def run(
+    sizes: list[int], home: Path, options: EngineOptions, processes: int = 1, *, transactions: bool = False
+) -> None:
+    """Let one folder grow from nothing to each of the sizes, and show a row at each.
+
+    `transactions`: and, the first time, what they cost.
+    """
     spent, held, slices, apart = 0.0, 0, list[float](), SubprocessProvider()
     async with (
         open_llm(apart) as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
-        helping_processes(processes - 1, home, options),
+        helping_processes(processes - 1, home, options) as helpers,
     ):
         for size in sorted(sizes):
             since = time.perf_counter()
-            async with watched_lock(options.database):
+            async with AsyncExitStack() as watching:
+                if options.database:
+                    await watching.enter_async_context(watched_lock(options.database))
+                if transactions and options.database and not held:
+                    await watching.enter_async_context(shown_transactions(size, helpers))
                 slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
             after = resident_mib("self", apart.pid or "self")
@@ -233,6 +224,7 @@ def main() -> None:
     parser.add_argument("--databases", choices=["files", "postgres"], nargs="+", default=["files"])
     parser.add_argument("--home", type=Path, help="keep the folder here")
     parser.add_argument("--processes", type=int, default=1, help="engines that share the work on the database")
+    parser.add_argument("--transactions", action="store_true", help="show what each kind of write costs")
     parser.add_argument("--help-out", default="", help="share the work on the database with this address")
     chosen = parser.parse_args()
     raise_gc_threshold()  # as the program does
@@ -245,7 +237,8 @@ def main() -> None:
         with temporary_folder() as folder, start_postgres() if database == "postgres" else nullcontext("") as url:
             options = EngineOptions(database=url, graph_backend=chosen.graph, cache_answers=False)
             processes = chosen.processes if url else 1
-            asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options, processes))
+            home = chosen.home or Path(folder) / "home"
+            asyncio.run(run(chosen.documents, home, options, processes, transactions=chosen.transactions))
 
 
 if __name__ == "__main__":

@@ -104,6 +104,11 @@ class UsageMeter:
         """Add the usage of a call."""
         self.items.append(usage)
 
+    def take(self) -> list[Usage]:
+        """What was collected since this was last called."""
+        taken, self.items = self.items, []
+        return taken
+
 
 @dataclass(frozen=True, slots=True)
 class IndexingUsage:

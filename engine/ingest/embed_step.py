@@ -39,7 +39,8 @@ class EmbedStep:
         most = self.runtime.options.embed_batch_size
         keys = await self._claims.claim(most)
         if not keys:
-            await self.runtime.ledger.work.advance_documents()
+            if await self.runtime.ledger.work.has_status_behind():
+                await self.runtime.ledger.work.advance_documents()
             return NextStep.IDLE
         try:
             await self._embed_keys(keys)

@@ -39,7 +39,7 @@ from engine.text.conversations.notices import NoticeMemory
 from engine.usage import IndexingUsage, UsageMeter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engine.runtime import Runtime
     from engine.scheduling.foreground import BatchGate
@@ -161,7 +161,10 @@ class ExtractStep:
         await budget.refresh()
         if self.outage is not None or await self.ledger.facts.has_pending_extraction(budget.paused):
             return False
-        return await self.ledger.readings.take(free_slots * MAX_EXCERPTS, budget.paused) > 0
+        readings = self.ledger.readings
+        if not await readings.has_queued(budget.paused):
+            return False
+        return await readings.take(free_slots * MAX_EXCERPTS, budget.paused) > 0
 
     async def _skip_small_talk(self, found: Sequence[UnextractedChunk]) -> list[UnextractedChunk]:
         """Take what states nothing as read, without a call; returns the other chunks."""
@@ -245,7 +248,14 @@ class ExtractStep:
                 for chunk, extraction in zip(new_chunks, found, strict=True)
                 if extraction is not None
             ]
-            await self._save_shared(trusted)
+            await self._save(
+                {
+                    chunk.id: (shared_extraction_key(self._cache_key(chunk), chunk.space), extraction)
+                    for chunk, extraction in trusted
+                },
+                meter,
+                chunks[0].space,
+            )
         except ModelError as error:
             await self._record_failure(new_chunks, error)
             return [chunk for chunk in chunks if chunk not in new_chunks]
@@ -259,14 +269,10 @@ class ExtractStep:
         kept = {chunk.id for chunk, _ in trusted}
         return [chunk for chunk in chunks if chunk.id not in kept]
 
-    async def _save_shared(self, found: Sequence[tuple[UnextractedChunk, Extraction]]) -> None:
+    async def _save(self, found: Mapping[int, tuple[bytes, Extraction]], meter: UsageMeter, space: int) -> None:
+        """Save extractions and what they cost, which share a commit."""
         await self.runtime.priority.yield_to_foreground()
-        await self.ledger.facts.save_extractions(
-            {
-                chunk.id: (shared_extraction_key(self._cache_key(chunk), chunk.space), extraction)
-                for chunk, extraction in found
-            }
-        )
+        await gather_or_cancel(self.ledger.facts.save_extractions(found), self._record_usage(meter, space))
 
     async def _extract_alone(self, chunk: UnextractedChunk) -> None:
         meter, key = UsageMeter(), self._cache_key(chunk)
@@ -278,8 +284,7 @@ class ExtractStep:
                     with guard_plugin_call(MODEL_LABEL):
                         found = key, await self.runtime.language.extract(_build_excerpt(chunk), meter)
                     await self._record_success([chunk])
-                await self.runtime.priority.yield_to_foreground()
-                await self.ledger.facts.save_extractions({chunk.id: found})
+                await self._save({chunk.id: found}, meter, chunk.space)
                 if found[1].missing:
                     log.warning("ingest.chunk_incomplete", error=found[1].missing)
         except StoreError:
@@ -323,8 +328,9 @@ class ExtractStep:
         return await self.ledger.facts.find_extraction((alone, shared_extraction_key(alone, chunk.space)), chunk.id)
 
     async def _record_usage(self, meter: UsageMeter, space: int) -> None:
-        if meter.items:
-            usage = IndexingUsage(meter.items, {space: 1})
+        """Record what calls cost, once."""
+        if spent := meter.take():
+            usage = IndexingUsage(spent, {space: 1})
             day = self.runtime.clock.now().date().isoformat()
             await self.ledger.cache.add_indexing_usage(day, usage)
 

@@ -37,7 +37,7 @@ from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from engine.storage.ledger.records.projection import StaleKey
     from engine.storage.ledger.records.query_results import ChunkFilter
@@ -173,7 +173,9 @@ class Profiles(Topic[Place_co]):
 
         A crash between the two may leave the vector of another text.
         """
-        rows = list(rows)
+        self._upsert_entities(list(rows))()
+
+    def _upsert_entities(self, rows: Sequence[Profile]) -> Callable[[], None]:
         self.db.executemany(
             "INSERT INTO entity (id, space, name, type, description, mention_count, retry_at)"
             " SELECT id, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
@@ -182,12 +184,14 @@ class Profiles(Topic[Place_co]):
             " retry_at = excluded.retry_at",
             [(p.space, p.label, p.type, p.description, p.count, p.retry_at, p.id) for p in rows],
         )
-        self._update_summary_use(KeyKind.NAME, rows)
+        return self._update_summary_use(KeyKind.NAME, rows)
 
     @writing
     def upsert_relations(self, rows: Iterable[Profile]) -> None:
         """Save profiles of existing pairs whose ends have profiles."""
-        rows = list(rows)
+        self._upsert_relations(list(rows))()
+
+    def _upsert_relations(self, rows: Sequence[Profile]) -> Callable[[], None]:
         self.db.executemany(
             "INSERT INTO relation (id, space, a, b, keywords, description, weight, retry_at)"
             " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ? AND EXISTS (SELECT 1 FROM entity WHERE id = pair.a)"
@@ -196,7 +200,7 @@ class Profiles(Topic[Place_co]):
             " weight = excluded.weight, embedding_hash = NULL, retry_at = excluded.retry_at",
             [(p.space, p.label, p.description, p.count, p.retry_at, p.id) for p in rows],
         )
-        self._update_summary_use(KeyKind.PAIR, rows)
+        return self._update_summary_use(KeyKind.PAIR, rows)
 
     def record_embedded(self, kind: ProfileKind, rows: Iterable[tuple[bytes | None, int]]) -> None:
         """Record the hashes of the texts whose vectors are stored."""
@@ -236,26 +240,32 @@ class Profiles(Topic[Place_co]):
 
         The relations are stale, too; one that outlived its end would be missing in the degree when the end returns.
         """
+        self._delete_profiles(kind, ids)()
+
+    def _delete_profiles(self, kind: ProfileKind, ids: Collection[int]) -> Callable[[], None]:
+        if not ids:
+            return lambda: None
         table = "entity" if kind == KeyKind.NAME else "relation"
         if kind == KeyKind.NAME:
             self.db.executemany("DELETE FROM relation WHERE a = ? OR b = ?", [(id_, id_) for id_ in ids])
         self.db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id_,) for id_ in ids])
-        self._update_summary_use(kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
+        return self._update_summary_use(kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
 
-    def _update_summary_use(self, kind: ProfileKind, rows: Sequence[Profile]) -> None:
-        """Record the summaries that each profile rests on, and delete unused ones."""
-        listed = id_list([row.id for row in rows])
-        former = self.db.execute_fetchall(
+    def _update_summary_use(self, kind: ProfileKind, rows: Sequence[Profile]) -> Callable[[], None]:
+        """Record the summaries that each profile rests on; the result deletes unused ones."""
+        if not rows:
+            return lambda: None
+        fetch = self.db.fetch_later(
             "DELETE FROM summary_usage WHERE kind = ? AND id IN (SELECT value FROM @list(?)) RETURNING key",
-            (kind, listed),
+            (kind, id_list([row.id for row in rows])),
         )
         self.db.executemany(
             "INSERT INTO summary_usage SELECT ?, ?, key FROM summary WHERE key = ? ON CONFLICT DO NOTHING",
             [(kind, row.id, key) for row in rows for key in row.summary_keys],
         )
-        self.db.executemany(
+        return lambda: self.db.executemany(
             "DELETE FROM summary WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM summary_usage WHERE key = ?1)",
-            [tuple(row) for row in former],
+            [tuple(row) for row in fetch()],
         )
 
     @reading
@@ -311,10 +321,14 @@ class Profiles(Topic[Place_co]):
 
         Facts may have been deleted since the batch was loaded: the profiles of keys that changed again are emptied.
         """
-        self.delete_profiles(KeyKind.PAIR, folded.removed_pairs)
-        self.delete_profiles(KeyKind.NAME, folded.removed_names)
-        self.upsert_entities(folded.entities)
-        self.upsert_relations(folded.relations)
+        delete_unused = (
+            self._delete_profiles(KeyKind.PAIR, folded.removed_pairs),
+            self._delete_profiles(KeyKind.NAME, folded.removed_names),
+            self._upsert_entities(folded.entities),
+            self._upsert_relations(folded.relations),
+        )
+        for delete in delete_unused:
+            delete()
         if Settings(self.db).get_int("last_revision") > folded.batch.generation:
             changed = StaleKeys(self.db).find_changed(folded.batch.stale_keys)
             Invalidation(self.db).clear_profiles(

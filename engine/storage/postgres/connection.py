@@ -11,6 +11,7 @@ import os
 import select
 import socket
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
@@ -37,7 +38,7 @@ from engine.storage.sql.fragments import for_postgres
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 
-    from engine.storage.sql.connection import Connection, Work
+    from engine.storage.sql.connection import Connection
 
     Raw = psycopg.Connection[tuple[Any, ...]]
     AnyConnection = psycopg.Connection[Any] | psycopg.AsyncConnection[Any]
@@ -98,10 +99,17 @@ class BlockingConnection:
         execute_many(self._raw, sql, parameters)
 
     def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[tuple[Any, ...]]:
-        return fetch_each(self._raw, sql, parameters)
+        return self.fetch_each_later(sql, parameters)()
+
+    def fetch_each_later(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Callable[[], list[tuple[Any, ...]]]:
+        rows = list(parameters)
+        return self._raw.execute(*_build_statement(sql, rows)).fetchall if rows else list
 
     def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
-        return fetch_all(self._raw, sql, parameters)
+        return self.fetch_later(sql, parameters)()
+
+    def fetch_later(self, sql: str, parameters: Sequence[Any] = (), /) -> Callable[[], list[tuple[Any, ...]]]:
+        return partial(fetch_rows, self._raw.execute(for_postgres(sql), parameters))
 
 
 class ServerConnection:
@@ -149,19 +157,12 @@ def execute_many(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> Non
         raw.execute(*_build_statement(sql, rows))
 
 
-def fetch_each(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    """Like `execute_many`; returns the rows."""
-    rows = list(parameters)
-    return raw.execute(*_build_statement(sql, rows)).fetchall() if rows else []
-
-
 def _build_statement(sql: str, rows: Sequence[Sequence[Any]]) -> tuple[str, Sequence[Any]]:
     return (for_postgres(sql), rows[0]) if len(rows) == 1 else build_row_set(sql, rows)
 
 
-def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Run one statement; returns its rows."""
-    cursor = raw.execute(for_postgres(sql), parameters)
+def fetch_rows(cursor: psycopg.Cursor[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows of a statement, none of one that gives no rows."""
     try:
         return cursor.fetchall()
     except psycopg.ProgrammingError as error:
@@ -193,11 +194,6 @@ async def check_process(connection: psycopg.AsyncConnection[Any], process: int |
         await cursor.execute(CHECK_PROCESS, (process,))
         if await cursor.fetchone() is None:
             raise DatabaseLost(REPLACED)
-
-
-def run_works(raw: Raw, works: Sequence[Work]) -> list[Any]:
-    """The results of all works, in the present transaction."""
-    return [work(BlockingConnection(raw)) for work in works]
 
 
 def run_snapshot(raw: Raw, work: Callable[[Raw], Result]) -> Result:

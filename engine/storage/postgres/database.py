@@ -3,6 +3,9 @@
 Writers of all processes take turns by an advisory lock: SQL functions read before they write, and expect, as on SQLite,
 that nobody changes what they read. Hence the ledger's generations are numbered in the order of commits, which a
 sequence would not ensure: a document is indexed once no stale key has a generation as old as its own.
+
+While a transaction holds the lock and waits for the server's answer, everybody waits. So a function sends what does not
+depend on each other together (`fetch_later`), and needs no answer where it can do without.
 """
 
 from __future__ import annotations
@@ -25,7 +28,6 @@ from engine.storage.postgres.connection import (
     connection_options,
     locked_transaction,
     run_snapshot,
-    run_works,
     translate_error,
 )
 from engine.storage.postgres.faults import is_of_server, is_undone
@@ -45,7 +47,7 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 MAX_ATTEMPTS = 5  # of a transaction that the server undoes because of another one
-READERS = 4  # connections besides the one that writes
+READERS = 4  # connections besides the one that writes, and those of work that takes minutes
 MAX_REWRITTEN_BYTES = 64 << 20  # of a table with its indexes; that takes well below a second
 LOCK_WAIT = "1s"
 
@@ -69,7 +71,8 @@ class PostgresDatabase(SqlDatabase):
         self._placeholders = placeholders
         self._options = connection_options(schema.name, "public")
         self._connections = KnownConnections()  # besides those of the pool
-        self._pool = ThreadPool(url, self._options, READERS + 1)
+        self._reading = ThreadPool(url, self._options, READERS)
+        self._writing = ThreadPool(url, self._options, 1)  # the same connection: its statements are prepared
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
         self._is_abandoned = False
@@ -98,7 +101,8 @@ class PostgresDatabase(SqlDatabase):
         with self._connect() as raw:
             PROCESS_SCHEMA.migrate(raw)  # tables refer to the processes that have claimed their rows
             self._schema.migrate(raw, self._process, **self._placeholders)
-        self._pool.open()
+        self._reading.open()
+        self._writing.open()
 
     _task: asyncio.Task[None]
 
@@ -112,10 +116,12 @@ class PostgresDatabase(SqlDatabase):
         """Make all calls fail from now on, also those that wait for the server: others may have taken over."""
         self._is_abandoned = True
         self._connections.end()
-        self._pool.end()
+        self._reading.end()
+        self._writing.end()
 
     def _release(self) -> None:
-        self._pool.close()
+        self._reading.close()
+        self._writing.close()
         self._threads.shutdown(wait=False)
 
     async def read(
@@ -136,11 +142,15 @@ class PostgresDatabase(SqlDatabase):
                 raise self._translate_error(error) from error
 
     def _read(self, work: Work) -> Any:
-        with self._pool.connection() as raw:
+        with self._reading.connection() as raw:
             return run_snapshot(raw, lambda raw: work(self._build_reader(raw)))
 
     def _build_reader(self, raw: Raw) -> Connection:
         """The connection that works which only read are given."""
+        return BlockingConnection(raw)
+
+    def _build_writer(self, raw: Raw) -> Connection:
+        """The connection that the works of a transaction are given, once it holds the lock."""
         return BlockingConnection(raw)
 
     @asynccontextmanager
@@ -176,7 +186,7 @@ class PostgresDatabase(SqlDatabase):
             raise self._translate_error(error) from error
 
     def _vacuum(self) -> None:
-        with self._pool.connection() as raw:
+        with self._connect() as raw:
             found = raw.execute(
                 "SELECT relname, pg_total_relation_size(relid), n_tup_del + n_tup_upd FROM pg_stat_user_tables"
                 " WHERE schemaname = current_schema() ORDER BY 1"
@@ -196,7 +206,7 @@ class PostgresDatabase(SqlDatabase):
             raise self._translate_error(error) from error
 
     def _run_locked(self, work: Callable[[Raw], Result]) -> Result:
-        with self._pool.connection() as raw, locked_transaction(raw, self._schema.name, self._process):
+        with self._connect() as raw, locked_transaction(raw, self._schema.name, self._process):
             return work(raw)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
@@ -209,11 +219,12 @@ class PostgresDatabase(SqlDatabase):
     def _run_works(self, works: Sequence[Work]) -> list[Any]:
         """Run works in one transaction. In a pipeline, statements without rows wait for no answer of their own."""
         with (
-            self._pool.connection() as raw,
+            self._writing.connection() as raw,
             raw.pipeline(),
             locked_transaction(raw, self._schema.name, self._process),
         ):
-            return run_works(raw, works)
+            connection = self._build_writer(raw)
+            return [work(connection) for work in works]
 
     async def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)

@@ -39,11 +39,21 @@ class Connection(Protocol):
         No two rows may update the same row of a table.
         """
 
-    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Iterable[Any]:
+    def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
         """Like `executemany`; returns the rows of all."""
+
+    def fetch_each_later(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Callable[[], list[Any]]:
+        """`fetch_each` like `fetch_later`."""
 
     def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         """Run one statement and return its rows."""
+
+    def fetch_later(self, sql: str, parameters: Sequence[Any] = (), /) -> Callable[[], list[Any]]:
+        """Run one statement; the result gives its rows.
+
+        Nothing waits for the answer of a server until the rows are asked for: statements that do not need each other's
+        rows take one round trip.
+        """
 
 
 class StreamingConnection(Protocol):

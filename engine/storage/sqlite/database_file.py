@@ -154,8 +154,16 @@ class ThreadConnection:
         statement = for_sqlite(sql)
         return [row for parameter in parameters for row in self._sqlite.execute(statement, parameter)]
 
+    def fetch_each_later(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Callable[[], list[Any]]:
+        rows = self.fetch_each(sql, parameters)
+        return lambda: rows
+
     def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         return self._sqlite.execute(for_sqlite(sql), parameters).fetchall()
+
+    def fetch_later(self, sql: str, parameters: Sequence[Any] = (), /) -> Callable[[], list[Any]]:
+        rows = self.execute_fetchall(sql, parameters)
+        return lambda: rows
 
 
 class StreamConnection:

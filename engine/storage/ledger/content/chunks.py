@@ -17,14 +17,15 @@ from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list, text_list
+from engine.storage.sql.ids import draw_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from engine.models import Chunk
 
     Passages = Mapping[str, tuple[int, int | None]]
-    from collections.abc import Collection, Mapping
+    DrawIds = Callable[[], Sequence[int]]
 
 
 class ChunkRange(NamedTuple):
@@ -60,10 +61,12 @@ class _PlacedChunk(NamedTuple):
 class Chunks(Topic[Place_co]):
     """Chunks of documents, and vectors of growing ones."""
 
-    def insert(self, document: DocumentPlace, chunks: Sequence[Chunk], passages: Passages, generation: int) -> None:
+    def insert(
+        self, document: DocumentPlace, chunks: Sequence[Chunk], passages: Passages, draw: DrawIds, generation: int
+    ) -> None:
         """Insert the chunks of a new document with these passages, and mark them stale."""
         placed = _place_chunks(document.key, document.time, chunks, passages)
-        ids = self._insert_rows(document, placed)
+        ids = self._insert_rows(document, placed, draw)
         StaleKeys(self.db).add(KeyKind.CHUNK, ids.values(), generation)
         self._insert_pieces(_list_pieces(placed, ids, passages))
 
@@ -103,7 +106,8 @@ class Chunks(Topic[Place_co]):
             if chunk.key in before:
                 self._update_position(before[chunk.key], chunk.ordinal, chunk.time, chunk.first_time)
         fresh = [chunk for chunk in placed if chunk.key not in before]
-        ids = self._insert_rows(DocumentPlace(id_, name, dated, space, room), fresh)
+        place = DocumentPlace(id_, name, dated, space, room)
+        ids = self._insert_rows(place, fresh, draw_ids(self.db, "chunk", len(fresh)))
         for chunk in fresh if former else ():
             self.inherit_vectors(ids[chunk.key], chunk.chunk.text, former)
         if fresh:
@@ -112,21 +116,23 @@ class Chunks(Topic[Place_co]):
         self._replace_pieces(list(ids.values()), _list_pieces(placed, ids, passages))
         return bool(removed_ids or fresh)
 
-    def _insert_rows(self, document: DocumentPlace, placed: Sequence[_PlacedChunk]) -> dict[str, int]:
+    def _insert_rows(self, document: DocumentPlace, placed: Sequence[_PlacedChunk], draw: DrawIds) -> dict[str, int]:
         """Insert chunks; returns their ids by key."""
         chunks = [row.chunk for row in placed]
         stems = make_stems(self.db, [chunk.text for chunk in chunks], [chunk.stems for chunk in chunks])
         save_languages(self.db, stems)
-        rows = self.db.fetch_each(
-            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash, stems)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key, id",
+        ids = {row.key: id_ for row, id_ in zip(placed, draw(), strict=True)}
+        place = document.id, document.space, document.room
+        self.db.executemany(
+            "INSERT INTO chunk"
+            " (id, key, document, space, room, ordinal, tokens, time, first_time, text, text_hash, stems)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (key, document.id, document.space, document.room, ordinal, *content, _text_hash(chunk.text), terms)
+                (ids[key], key, *place, ordinal, chunk.tokens, time, first, chunk.text, _text_hash(chunk.text), terms)
                 for (key, chunk, ordinal, time, first), terms in zip(placed, stems, strict=True)
-                for content in [(chunk.tokens, time, first, chunk.text)]
             ],
         )
-        return dict(map(tuple, rows))
+        return ids
 
     def has_repeated_text(self, document: int, chunks: Sequence[Chunk], span: ChunkRange) -> bool:
         """Whether another chunk of the document has a text of the range, old or new, so that keys must change."""

@@ -19,10 +19,11 @@ from engine.storage.ledger.work.claims import StaleKeys
 from engine.storage.ledger.work.settings import Settings
 from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import from_micros, text_list, to_micros
+from engine.storage.sql.ids import draw_ids
 from engine.text.names import title_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from engine.models import Scope
@@ -61,8 +62,9 @@ class Documents(Topic[Place_co]):
 
         A moved room decides the space of its documents.
         """
+        load_header = self._load_header_later(document.key)
         space, room = Rooms(self.db).resolve_location(document.room, document.space)
-        before = self._load_header(document.key)
+        before = load_header()
         if before is not None and before["space"] != space:
             self._move_to_space(before["id"], space)
         header = _build_header(document, space, room)
@@ -100,19 +102,31 @@ class Documents(Topic[Place_co]):
         return bool(rows)
 
     def _load_header(self, key: str) -> dict[str, Any] | None:
-        rows = self.db.execute_fetchall(f"SELECT id, {', '.join(_HEADER_COLUMNS)} FROM document WHERE key = ?", (key,))
-        return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
+        return self._load_header_later(key)()
+
+    def _load_header_later(self, key: str) -> Callable[[], dict[str, Any] | None]:
+        fetch = self.db.fetch_later(f"SELECT id, {', '.join(_HEADER_COLUMNS)} FROM document WHERE key = ?", (key,))
+        return lambda: next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in fetch()), None)
 
     def _insert_document(self, document: Document, header: tuple[Any, ...], chunks: Sequence[Chunk]) -> None:
-        generation = Settings(self.db).next_generation()
-        [[id_]] = self.db.execute_fetchall(
-            f"INSERT INTO document (key, {', '.join(_HEADER_COLUMNS)}, status, generation)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
-            (document.key, *header, generation),
+        draw_id = draw_ids(self.db, "document", 1)
+        draw_passages = draw_ids(self.db, "passage", len(document.passages))
+        draw_chunks = draw_ids(self.db, "chunk", len(chunks))
+        generation, [id_] = Settings(self.db).next_generation(), draw_id()
+        self.db.execute(
+            f"INSERT INTO document (id, key, {', '.join(_HEADER_COLUMNS)}, status, generation)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)",
+            (id_, document.key, *header, generation),
         )
-        passages = self.save_passages(id_, document.passages)
+        passages = dict(zip(draw_passages(), document.passages, strict=True))
+        self.db.executemany(
+            "INSERT INTO passage (id, document, key, position, time, author, label, link, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(number, id_, *_to_row(passage)) for number, passage in passages.items()],
+        )
         place = DocumentPlace(id_, document.key, to_micros(document.time), *header[:2])
-        Chunks(self.db).insert(place, chunks, passages, generation)
+        known = {passage.key: (number, to_micros(passage.time)) for number, passage in passages.items()}
+        Chunks(self.db).insert(place, chunks, known, draw_chunks, generation)
 
     def _move_to_space(self, document: int, space: int) -> None:
         """Move a document with its facts, without those about people if these are no entities in the new space."""
@@ -146,26 +160,20 @@ class Documents(Topic[Place_co]):
                 (text_list([*changed, *dropped]), document),
             )
         )
-        self.save_passages(document, passages)
+        self._upsert_rows(document, passages)
         self.db.executemany("DELETE FROM passage WHERE document = ? AND key = ?", [(document, key) for key in dropped])
         return any(key in texts for key in dropped) or any(
             texts.get(key, text) != text for key, text in changed.items()
         )
 
-    def save_passages(self, document: int, passages: Iterable[Passage]) -> dict[str, tuple[int, int | None]]:
-        """Insert or replace passages; returns their ids and times by key."""
-        rows = self.db.fetch_each(
+    def _upsert_rows(self, document: int, passages: Iterable[Passage]) -> None:
+        self.db.executemany(
             "INSERT INTO passage (document, key, position, time, author, label, link, text)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
-            " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text"
-            " RETURNING key, id, time",
-            {
-                p.key: (document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text)
-                for p in passages
-            }.values(),
+            " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text",
+            {passage.key: (document, *_to_row(passage)) for passage in passages}.values(),
         )
-        return {key: (id_, time) for key, id_, time in rows}
 
     def _load_passage_rows(self, document: int) -> dict[str, tuple[Any, ...]]:
         rows = self.db.execute_fetchall(

@@ -5,18 +5,15 @@ Only a database that several processes share has claims of chunks.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from engine.errors import NothingGiven, is_outage
-from engine.knowledge.merge import clean_extraction, description_hash
-from engine.knowledge.splits import split_facts
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.clauses import UNPAUSED, free_text_clause, paused_parameters
+from engine.storage.ledger.content.fact_rows import FactRows
 from engine.storage.ledger.names.joins import Joins
-from engine.storage.ledger.names.names import Invalidation, Names
+from engine.storage.ledger.names.names import Invalidation
 from engine.storage.ledger.names.people import People
-from engine.storage.ledger.names.splits import Splits
 from engine.storage.ledger.records.content import UnextractedChunk, incomplete_key
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
 from engine.storage.ledger.work.claims import StaleKeys, list_due_spaces, share_out
@@ -27,10 +24,9 @@ from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from engine.errors import EngineError
-    from engine.knowledge.merge import ExtractedFacts
     from engine.usage import PausedTexts
 
 FIRST_TURN = SpaceTurn()
@@ -38,16 +34,6 @@ CUT_OFF = "cut_off"
 PEOPLE_BATCH = 50  # chunks whose facts are looked at for people in one transaction
 INCOMPLETE_HINT = "Raise THREADLORE_LLM_MAX_OUTPUT_TOKENS and read the text again with `threadlore retry`."
 MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
-
-
-class _ExtractedChunk(NamedTuple):
-    """A chunk of a space: its id, time and text, its facts, and the key of its document."""
-
-    id: int
-    time: int
-    text: str
-    facts: ExtractedFacts
-    document: str
 
 
 class Facts(Topic[Place_co]):
@@ -131,8 +117,10 @@ class Facts(Topic[Place_co]):
         They replace those of an earlier reading that is repeated. A chunk whose facts may be incomplete gets an error,
         and a key of its own, so that no other chunk reuses them.
         """
-        unread = "SELECT c.id FROM @list(?, j) @then JOIN chunk c ON c.id = j.value WHERE c.extraction IS NULL"
-        saved = [row[0] for row in self.db.execute_fetchall(unread, (id_list(sorted(found)),))]
+        replaced = FactRows(self.db).begin_replacing(
+            {id_: each for id_, (_, each) in found.items()}, "c.extraction IS NULL"
+        )()
+        saved = [chunk.id for chunk in replaced.chunks]
         if not saved:
             return set()
         kept, outdated = People(self.db).keep_out({id_: found[id_][1] for id_ in saved}, is_new=True)
@@ -150,7 +138,7 @@ class Facts(Topic[Place_co]):
             "DELETE FROM outdated_extraction WHERE chunk IN (SELECT value FROM @list(?))", (id_list(saved),)
         )
         self.release_chunks(saved)
-        self._replace_facts(kept)
+        FactRows(self.db).replace(kept, replaced)
         for id_ in saved:
             if found[id_][1].missing:
                 self._record_missing(id_, *found[id_])
@@ -170,30 +158,9 @@ class Facts(Topic[Place_co]):
             kept, outdated = People(self.db).keep_out(stored)
             waiting = sorted({*waiting, *(chunk for chunk in outdated if chunk <= last)})
             if changed := {id_: facts for id_, facts in kept.items() if facts != stored[id_]}:
-                self._replace_facts(changed)
+                FactRows(self.db).replace(changed, FactRows(self.db).begin_replacing(changed)())
                 Settings(self.db).set("last_removal", Settings(self.db).get_int("generation"))
         People(self.db).mark_unchecked(waiting)
-
-    def _replace_facts(self, found: Mapping[int, Extraction]) -> None:
-        """Replace the facts of chunks by these, in their spaces."""
-        rows = self.db.execute_fetchall(
-            "SELECT c.id, c.document, c.space, c.time, c.text, d.key FROM @list(?, j)"
-            " @then JOIN chunk c ON c.id = j.value @then JOIN document d ON d.id = c.document",
-            (id_list(sorted(found)),),
-        )
-        generation = Settings(self.db).next_generation()
-        by_space = defaultdict[int, list[_ExtractedChunk]](list)
-        for id_, _, space, time, text, document in rows:
-            by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_]), document))
-        names, pairs = self.delete_facts(found)
-        for space, chunks in by_space.items():
-            self._save_facts(space, chunks, generation)
-        if names:
-            Joins(self.db).refresh_by_id(names, {})
-            Invalidation(self.db).invalidate_keys(names, pairs, generation)
-        self.db.executemany(
-            "UPDATE document SET generation = ? WHERE id = ?", [(generation, id_) for id_ in {row[1] for row in rows}]
-        )
 
     def _record_missing(self, chunk: int, key: bytes, extraction: Extraction) -> None:
         """Record that a chunk was not read to its end."""
@@ -214,52 +181,6 @@ class Facts(Topic[Place_co]):
             " ON CONFLICT (chunk) DO UPDATE SET outcome = excluded.outcome",
             (chunk, outcome),
         )
-
-    def _save_facts(self, space: int, chunks: Sequence[_ExtractedChunk], generation: int) -> None:
-        """Save the facts of chunks of one space."""
-        chunks = self._follow_splits(space, chunks)
-        names = Names(self.db).intern_names(space, {name for chunk in chunks for name, _ in chunk.facts.mentions})
-        links = [
-            (chunk, number, (min(names[a], names[b]), max(names[a], names[b])), link)
-            for chunk in chunks
-            for number, (a, b, link) in enumerate(chunk.facts.links)
-        ]
-        pairs = Names(self.db).intern_pairs(space, {ends for _, _, ends, _ in links})
-        self.db.executemany(
-            "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    chunk.id,
-                    number,
-                    names[name],
-                    chunk.time,
-                    description_hash(m.description),
-                    m.name,
-                    m.type,
-                    m.description,
-                )
-                for chunk in chunks
-                for number, (name, m) in enumerate(chunk.facts.mentions)
-            ],
-        )
-        self.db.executemany(
-            "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (chunk.id, number, pairs[ends], chunk.time, description_hash(x.description), x.keywords, x.description)
-                for chunk, number, ends, x in links
-            ],
-        )
-        defined = {key for chunk in chunks for key in Joins(self.db).save_definitions(chunk.id, space, chunk.text)}
-        Joins(self.db).refresh(space, names, defined)
-        StaleKeys(self.db).add_targets(names.values(), pairs.values(), generation)
-
-    def _follow_splits(self, space: int, chunks: Sequence[_ExtractedChunk]) -> list[_ExtractedChunk]:
-        """The chunks with the facts of split names under the keys of their parts."""
-        splits = Splits(self.db).load_rules(space, {name for chunk in chunks for name, _ in chunk.facts.mentions})
-        if not splits:
-            return list(chunks)
-        return [chunk._replace(facts=split_facts(chunk.facts, splits, chunk.document)) for chunk in chunks]
 
     @reading
     def find_extraction(self, keys: tuple[bytes, bytes], chunk: int) -> tuple[bytes, Extraction] | None:
@@ -299,23 +220,6 @@ class Facts(Topic[Place_co]):
             tuple(Link(shown.get(a, a), shown.get(b, b), keywords, text) for a, b, keywords, text in links),
         )
 
-    def delete_facts(self, chunks: Collection[int]) -> tuple[set[int], set[int]]:
-        """Delete the facts of these chunks; returns the affected names and pairs. The chunks remain."""
-        listed = (id_list(chunks),)
-        names = {
-            row[0]
-            for row in self.db.execute_fetchall(
-                "DELETE FROM mention WHERE chunk IN (SELECT value FROM @list(?)) RETURNING name", listed
-            )
-        }
-        pairs = {
-            row[0]
-            for row in self.db.execute_fetchall(
-                "DELETE FROM link WHERE chunk IN (SELECT value FROM @list(?)) RETURNING pair", listed
-            )
-        }
-        return names, pairs
-
     def delete_chunks(self, chunks: Collection[int], *, removed: bool) -> None:
         """Delete chunks with their facts, and every cached vector and answer that depends on them.
 
@@ -328,7 +232,7 @@ class Facts(Topic[Place_co]):
         for key in ("last_rechunk", "last_removal") if removed else ("last_rechunk",):
             Settings(self.db).set(key, generation)
         shown = People(self.db).list_shown(chunks)
-        names, pairs = self.delete_facts(chunks)
+        names, pairs = FactRows(self.db).delete(chunks)
         defined = Joins(self.db).find_defined_keys(chunks)
         Invalidation(self.db).delete_cached_answers(KeyKind.CHUNK, chunks)
         gone = self.db.execute_fetchall(

@@ -133,6 +133,16 @@ class Readings(Topic[Place_co]):
         rows = self.db.execute_fetchall("UPDATE outdated_extraction SET queued = true RETURNING chunk")
         return len(list(rows))
 
+    @reading
+    def has_queued(self, paused: PausedTexts = NOTHING_PAUSED) -> bool:
+        """Whether `take` would find any chunk."""
+        [[exists]] = self.db.execute_fetchall(
+            "SELECT EXISTS (SELECT 1 FROM outdated_extraction o @then JOIN chunk c ON c.id = o.chunk"
+            f" @then JOIN document d ON d.id = c.document WHERE {QUEUED} AND {UNPAUSED})",
+            paused_parameters(paused),
+        )
+        return bool(exists)
+
     @writing
     def take(self, limit: int, paused: PausedTexts = NOTHING_PAUSED) -> int:
         """Let the next queued chunks wait for extraction; returns their number. Search finds them meanwhile."""

@@ -27,10 +27,8 @@ class Rooms(Topic[Place_co]):
 
     def resolve_location(self, room: str, space: str) -> tuple[int, int]:
         """The ids of a space and a room; a moved room overrides the caller's space, which may be outdated."""
-        rows = self.db.execute_fetchall("SELECT id, space FROM room WHERE name = ?", (room,))
-        for id_, settled in rows:
-            return (self.get_or_create_id("space", space) if settled is None else int(settled)), int(id_)
-        return self.get_or_create_id("space", space), self.get_or_create_id("room", room)
+        found = self.find_location(room, space)
+        return found or (self.get_or_create_id("space", space), self.get_or_create_id("room", room))
 
     def find_location(self, room: str, space: str) -> tuple[int, int] | None:
         """As `resolve_location`, without creating any; None if there is none."""

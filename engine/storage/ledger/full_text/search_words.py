@@ -137,6 +137,8 @@ def _select_rarest(
 
 def make_stems(db: Connection, texts: Sequence[str], made: Sequence[str | None] = ()) -> list[str]:
     """The stem terms of each text between blanks; none for an index of trigrams. `made`: those that are there."""
+    if made and not any(terms is None or terms for terms in made):
+        return [""] * len(texts)
     if not texts or is_trigram(TERM_TABLES[db.dialect].find_tokenizer(db)):
         return [""] * len(texts)
     known = made or [None] * len(texts)

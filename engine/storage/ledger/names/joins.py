@@ -18,7 +18,7 @@ from engine.storage.sql.fragments import id_list, text_list
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 
 class Alias(NamedTuple):
@@ -79,13 +79,16 @@ class Joins(Topic[Place_co]):
 
     def load_automatic_aliases(self, space: int, names: Collection[str]) -> dict[str, Alias]:
         """The automatic aliases from or to any of these names."""
-        rows = self.db.execute_fetchall(
+        return self._load_aliases_later(space, names)()
+
+    def _load_aliases_later(self, space: int, names: Collection[str]) -> Callable[[], dict[str, Alias]]:
+        fetch = self.db.fetch_later(
             "SELECT name, target, reason FROM alias WHERE space = ?1 AND reason <> '' AND name IN"
             " (SELECT value FROM @list(?2)) UNION SELECT name, target, reason FROM alias"
             " WHERE space = ?1 AND reason <> '' AND target IN (SELECT value FROM @list(?2))",
             (space, text_list(names)),
         )
-        return {name: Alias(target, reason) for name, target, reason in rows}
+        return lambda: {name: Alias(target, reason) for name, target, reason in fetch()}
 
     def name_ids(self, space: int, names: Collection[str]) -> set[int]:
         """The ids of those canonical names that exist."""
@@ -139,14 +142,16 @@ class Joins(Topic[Place_co]):
 
     def load_linked_keys(self, space: int, keys: Collection[str]) -> set[str]:
         """The keys that a definition of the space links with any of these."""
-        listed = (space, text_list(keys))
-        rows = self.db.execute_fetchall(
+        return self._load_linked_later(space, keys)()
+
+    def _load_linked_later(self, space: int, keys: Collection[str]) -> Callable[[], set[str]]:
+        fetch = self.db.fetch_later(
             "SELECT x.long_key FROM @list(?2, j) @then JOIN abbreviation x ON x.space = ?1 AND x.short_key = j.value"
             " UNION SELECT x.short_key FROM @list(?2, j)"
             " @then JOIN abbreviation x ON x.space = ?1 AND x.long_key = j.value",
-            listed,
+            (space, text_list(keys)),
         )
-        return {row[0] for row in rows}
+        return lambda: {row[0] for row in fetch()}
 
     def load_expansions(self, space: int, keys: Collection[str]) -> dict[str, Expansion]:
         """The long forms of those keys for which the texts of the space give exactly one."""
@@ -163,25 +168,44 @@ class Joins(Topic[Place_co]):
 
         `definition_keys`: spelling keys of abbreviations whose definitions changed, and of their long forms.
         """
+        self.begin_refresh(space, names, definition_keys)()
+
+    def begin_refresh(
+        self, space: int, names: Collection[str], definition_keys: Collection[str] = ()
+    ) -> Callable[[], None]:
+        """Ask for what `refresh` reads first; the result does the rest. No statement in between may change it."""
         if not (names or definition_keys):
-            return
-        leading = self.load_automatic_aliases(space, names)
-        keys = {spelling_key(name) for name in (*names, *leading)} | set(definition_keys)
-        linked = self.load_linked_keys(space, keys)
-        near = keys | linked
-        wide = near | (self.load_linked_keys(space, near) if linked else linked)
-        expansions = self.load_expansions(space, wide) if linked else {}
-        groups = self._load_groups(space, wide, near, expansions)
-        others = {name for group in groups.values() for name in group}.difference(names)
-        current = leading | (self.load_automatic_aliases(space, others) if others else {})
-        current = {name: alias for name, alias in current.items() if _group_key(name, expansions) in near}
-        if not current and all(len(group) < 2 for group in groups.values()):
+            return lambda: None
+        asked = {spelling_key(name) for name in names} | set(definition_keys)
+        load_leading = self._load_aliases_later(space, names)
+        load_linked = self._load_linked_later(space, asked)
+        load_names = self._load_names_later(space, asked)
+
+        def finish() -> None:
+            leading = load_leading()
+            keys = asked | {spelling_key(name) for name in leading}
+            linked = load_linked() | (self.load_linked_keys(space, keys - asked) if keys - asked else set[str]())
+            near = keys | linked
+            wide = near | (self.load_linked_keys(space, near) if linked else linked)
+            more = self._load_names_later(space, wide - asked)() if wide - asked else []
+            expansions = self.load_expansions(space, wide) if linked else {}
+            groups = _group_names([*load_names(), *more], near, expansions)
+            others = {name for group in groups.values() for name in group}.difference(names)
+            current = leading | (self.load_automatic_aliases(space, others) if others else {})
+            current = {name: alias for name, alias in current.items() if _group_key(name, expansions) in near}
+            self._update(_Spellings(space, groups, expansions), current)
+
+        return finish
+
+    def _update(self, spellings: _Spellings, current: Mapping[str, Alias]) -> None:
+        """Replace the current automatic aliases of these names by those that follow from their spellings."""
+        if not current and all(len(group) < 2 for group in spellings.groups.values()):
             return
         if not self._is_enabled():
             return
-        wanted = self._plan(_Spellings(space, groups, expansions))
+        wanted = self._plan(spellings)
         changes = {name: wanted.get(name) for name in current.keys() | wanted if wanted.get(name) != current.get(name)}
-        self.change_aliases(space, changes)
+        self.change_aliases(spellings.space, changes)
 
     def refresh_by_id(self, names: Collection[int], definition_keys: Mapping[int, set[str]]) -> None:
         """`refresh` for names by id, of any space, and for spelling keys by space."""
@@ -195,23 +219,16 @@ class Joins(Topic[Place_co]):
             self.refresh(space, by_space[space], definition_keys.get(space, ()))
 
     def _is_enabled(self) -> bool:
-        rows = self.db.execute_fetchall("SELECT 1 FROM meta WHERE key = ? AND value = 'off'", (SETTING,))
-        return not rows
+        return Settings(self.db).get(SETTING) != "off"
 
-    def _load_groups(
-        self, space: int, keys: Collection[str], planned: Collection[str], expansions: Mapping[str, Expansion]
-    ) -> dict[str, list[str]]:
-        """The names with facts by group key, for the groups `planned`; `keys` are those of all their names."""
-        rows = self.db.execute_fetchall(
+    def _load_names_later(self, space: int, keys: Collection[str]) -> Callable[[], list[str]]:
+        """The names with facts whose spelling keys are these."""
+        fetch = self.db.fetch_later(
             "SELECT n.canonical FROM @list(?, j) @then JOIN name n ON n.space = ? AND n.spelling_key = j.value"
             " WHERE EXISTS (SELECT 1 FROM mention m WHERE m.name = n.id)",
             (text_list(keys), space),
         )
-        groups: defaultdict[str, list[str]] = defaultdict(list)
-        for (name,) in rows:
-            if (key := _group_key(name, expansions)) in planned:
-                groups[key].append(name)
-        return groups
+        return lambda: [row[0] for row in fetch()]
 
     def _plan(self, spellings: _Spellings) -> dict[str, Alias]:
         ordered = [sorted(group, key=lambda name: (-len(name), name)) for group in spellings.groups.values()]
@@ -277,6 +294,17 @@ def _collect_keys(rows: Iterable[tuple[int, str, str]]) -> dict[int, set[str]]:
     for space, *forms in rows:
         keys[space].update(forms)
     return dict(keys)
+
+
+def _group_names(
+    names: Iterable[str], planned: Collection[str], expansions: Mapping[str, Expansion]
+) -> dict[str, list[str]]:
+    """The names by group key, for the groups `planned`."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        if (key := _group_key(name, expansions)) in planned:
+            groups[key].append(name)
+    return groups
 
 
 def _group_key(name: str, expansions: Mapping[str, Expansion]) -> str:

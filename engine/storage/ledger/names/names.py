@@ -14,7 +14,7 @@ from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     Pair = tuple[int, int]
 
@@ -29,17 +29,25 @@ class Names(Topic[Place_co]):
     @writing
     def intern_names(self, space: int, names: Collection[str]) -> dict[str, int]:
         """The ids of canonical names within a space; missing ones are created."""
+        return self.intern_names_later(space, names)()
+
+    def intern_names_later(self, space: int, names: Collection[str]) -> Callable[[], dict[str, int]]:
+        """As `intern_names`; nothing waits for the ids until they are asked for."""
         self._insert_names(space, names)
-        rows = self.db.execute_fetchall(
+        fetch = self.db.fetch_later(
             "SELECT n.canonical, n.id, a.name IS NOT NULL FROM @list(?, j)"
             " @then JOIN name n ON n.space = ? AND n.canonical = j.value"
             " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
             (text_list(names), space),
         )
-        aliased = [name for name, _, is_alias in rows if is_alias or is_part_key(name)]
-        if aliased:
-            self.update_name_targets(space, aliased)
-        return {name: id_ for name, id_, _ in rows}
+
+        def finish() -> dict[str, int]:
+            rows = fetch()
+            if aliased := [name for name, _, is_alias in rows if is_alias or is_part_key(name)]:
+                self.update_name_targets(space, aliased)
+            return {name: id_ for name, id_, _ in rows}
+
+        return finish
 
     def _insert_names(self, space: int, names: Collection[str]) -> None:
         """Create those of the names that are missing."""
@@ -50,23 +58,29 @@ class Names(Topic[Place_co]):
 
     def intern_pairs(self, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
         """The ids of pairs of names (lower id first); missing ones are created."""
+        return self.intern_pairs_later(space, pairs)()
+
+    def intern_pairs_later(self, space: int, pairs: Collection[Pair]) -> Callable[[], dict[Pair, int]]:
+        """As `intern_pairs`; nothing waits for the ids until they are asked for."""
         if not pairs:
-            return {}
+            return dict
         self.db.executemany(
             _INSERT_PAIR,
             [(space, a, b) for a, b in sorted(pairs)],
         )
-        rows = list(
-            self.db.fetch_each(
-                "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM pair p"
-                " @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b WHERE p.a = ? AND p.b = ?",
-                pairs,
-            )
+        fetch = self.db.fetch_each_later(
+            "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM pair p"
+            " @then JOIN name x ON x.id = p.a @then JOIN name y ON y.id = p.b WHERE p.a = ? AND p.b = ?",
+            pairs,
         )
-        moved_ids = [id_ for _, _, id_, moved in rows if moved]
-        if moved_ids:
-            self.update_pair_targets(moved_ids)
-        return {(a, b): id_ for a, b, id_, _ in rows}
+
+        def finish() -> dict[Pair, int]:
+            rows = fetch()
+            if moved_ids := [id_ for _, _, id_, moved in rows if moved]:
+                self.update_pair_targets(moved_ids)
+            return {(a, b): id_ for a, b, id_, _ in rows}
+
+        return finish
 
     def find_targets(self, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
         """The keys whose profiles include these names and pairs."""

@@ -28,9 +28,11 @@ from engine.storage.sql.database import Place_co, Topic
 from engine.storage.sql.fragments import id_list, text_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from engine.knowledge.splits import ChosenKeys
+
+    Rules = Mapping[str, Sequence[Split]]
 
 
 class StoredMention(NamedTuple):
@@ -85,6 +87,24 @@ class Splits(Topic[Place_co]):
             split = Split(*row)
             rules[split.name].append(split)
         return dict(rules)
+
+    def load_rules_later(self, chunks: Collection[int], names: Collection[str]) -> Callable[[], dict[int, Rules]]:
+        """The rules for these names, as they are written, in the spaces of chunks, by space and name."""
+        fetch = self.db.fetch_later(
+            "SELECT x.space, x.name, x.part, x.rule FROM name_split x"
+            " WHERE x.space IN (SELECT space FROM chunk WHERE id IN (SELECT value FROM @list(?)))"
+            " AND x.name IN (SELECT value FROM @list(?)) ORDER BY x.space, x.name, x.rule",
+            (id_list(chunks), text_list(names)),
+        )
+
+        def collect() -> dict[int, Rules]:
+            rules = defaultdict[int, defaultdict[str, list[Split]]](lambda: defaultdict(list))
+            for space, *row in fetch():
+                split = Split(*row)
+                rules[space][split.name].append(split)
+            return {space: dict(splits) for space, splits in rules.items()}
+
+        return collect
 
     def find_rules_of_part(self, space: int, part: str) -> list[Split]:
         """The rules whose facts belong to a part."""

@@ -17,7 +17,9 @@ from engine.storage.ledger.postgres.word_copy.term_index import CopiedConnection
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
+from engine.storage.ledger.work.settings import KnownSettings
 from engine.storage.postgres import portable
+from engine.storage.postgres.connection import BlockingConnection
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import PostgresSchema
@@ -55,6 +57,16 @@ INDEXING = (("chunk", "chunk_search_insert"),)  # triggers that index loaded row
 NOT_EMPTY_HINT = "Use --force to replace it."
 ATTEMPTS = 10  # to find no other process
 PAUSE_SECONDS = 0.1
+
+
+class LedgerWriter(BlockingConnection):
+    """The connection of a transaction that holds the lock of writers; it reads all settings before anything else."""
+
+    __slots__ = ("settings",)
+
+    def __init__(self, raw: Raw) -> None:
+        super().__init__(raw)
+        self.settings = KnownSettings(self)
 
 
 class PostgresLedger(PostgresDatabase, LedgerStore):
@@ -115,6 +127,9 @@ class PostgresLedger(PostgresDatabase, LedgerStore):
             await asyncio.sleep(CLEANING_SECONDS)
             with suppress(DatabaseReadOnly):
                 await self.write(delete_old)
+
+    def _build_writer(self, raw: Raw) -> Connection:
+        return LedgerWriter(raw)
 
     def _build_reader(self, raw: Raw) -> Connection:
         return super()._build_reader(raw) if self._words is None else CopiedConnection(raw, self._words)

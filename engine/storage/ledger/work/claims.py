@@ -15,7 +15,7 @@ from engine.storage.sql.database import Place_co, Topic, reading, writing
 from engine.storage.sql.fragments import id_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from engine.storage.sql.connection import Connection
 
@@ -75,16 +75,19 @@ class StaleKeys(Topic[Place_co]):
     @reading
     def find(self, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
         """The stale ones among these keys."""
-        rows = self.db.execute_fetchall(
-            "SELECT s.id, s.generation FROM @list(?, j) @then JOIN stale_key s ON s.kind = ? AND s.id = j.value",
-            (id_list(ids), kind),
-        )
-        return [StaleKey(kind, id_, generation) for id_, generation in rows]
+        return self._find_together({kind: ids})
+
+    def _find_together(self, ids: Mapping[KeyKind, Iterable[int]]) -> list[StaleKey]:
+        sql = "SELECT s.id, s.generation FROM @list(?, j) @then JOIN stale_key s ON s.kind = ? AND s.id = j.value"
+        sent = {
+            kind: self.db.fetch_later(sql, (id_list(asked), kind)) for kind, each in ids.items() if (asked := [*each])
+        }
+        return [StaleKey(kind, id_, generation) for kind, fetch in sent.items() for id_, generation in fetch()]
 
     def find_changed(self, marks: Collection[StaleKey]) -> list[StaleKey]:
         """Those of the stale keys that changed again since they were loaded."""
         known = {(mark.kind, mark.id): mark.generation for mark in marks}
-        found = [key for kind in KeyKind for key in self.find(kind, [mark.id for mark in marks if mark.kind == kind])]
+        found = self._find_together({kind: [mark.id for mark in marks if mark.kind == kind] for kind in KeyKind})
         return [key for key in found if key.generation > known[key.kind, key.id]]
 
     @writing
@@ -239,11 +242,9 @@ def list_due_spaces(db: Connection, find_next: str, parameters: Sequence[object]
         " number + 1 FROM due WHERE due.space IS NOT NULL AND number < ?)"
         " SELECT space FROM due WHERE number > 0 AND space IS NOT NULL"
     )
-    spaces = [row[0] for row in db.execute_fetchall(sql, (after, *parameters, limit))]
-    if len(spaces) < limit and after != ALL_SPACES:
-        rows = db.execute_fetchall(sql, (ALL_SPACES, *parameters, limit - len(spaces)))
-        spaces += [row[0] for row in rows if row[0] <= after]
-    return spaces
+    sent = [db.fetch_later(sql, (start, *parameters, limit)) for start in {after: None, ALL_SPACES: None}]
+    later, *first = [[row[0] for row in fetch()] for fetch in sent]
+    return [*later, *(space for spaces in first for space in spaces if space <= after)][:limit]
 
 
 def share_out(spaces: Sequence[int], limit: int, load: Callable[[int, int], list[Item]], least: int = 1) -> list[Item]:

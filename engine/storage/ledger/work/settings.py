@@ -8,7 +8,9 @@ from engine.storage.ledger.records.projection import KeyKind, VectorPlaces
 from engine.storage.sql.database import Place_co, Topic, reading, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from engine.storage.sql.connection import Connection
 
 
 # Settings of the data directory.
@@ -17,12 +19,42 @@ CHUNK_MOVES = "chunk_moves"  # how often chunks were moved to another space or r
 FORMER_EMBEDDER, FORMER_PLACE, CHANGED_AT = "former_embedder", "former_vectors_place", "embedder_changed_at"
 
 
+class KnownSettings:
+    """All settings, read at once in a transaction during which no other one changes any."""
+
+    def __init__(self, db: Connection) -> None:
+        self._load = db.fetch_later("SELECT key, value FROM meta")
+        self._loaded: dict[str, str] | None = None
+        self._changed = dict[str, str]()
+
+    def get(self, key: str) -> str:
+        """The present value, "" if there is none."""
+        if key in self._changed:
+            return self._changed[key]
+        if self._loaded is None:
+            self._loaded = {name: str(value) for name, value in self._load()}
+        return self._loaded.get(key, "")
+
+    def set(self, key: str, value: str) -> None:
+        """Take note of a value that is written; "" for none."""
+        self._changed[key] = value
+
+
+def _find_known(db: Connection) -> KnownSettings | None:
+    """All settings, if a connection has read them: inside a transaction of PostgreSQL that writes."""
+    found: KnownSettings | None = getattr(db, "settings", None)
+    return found
+
+
 class Settings(Topic[Place_co]):
     """Settings of the data directory by key, and numbers of changes."""
 
     @writing
     def next_generation(self) -> int:
         """The number of this change, greater than all before it."""
+        if _find_known(self.db) is not None:
+            self.set("generation", following := self.current_generation() + 1)
+            return following
         [[value]] = self.db.execute_fetchall(
             "INSERT INTO meta (key, value) VALUES ('generation', '1')"
             " ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT) RETURNING value"
@@ -31,15 +63,13 @@ class Settings(Topic[Place_co]):
 
     def count_chunk_move(self) -> None:
         """Note that chunks are in another space or room than before: see `full_text.fts5_index`."""
-        self.db.execute(
-            "INSERT INTO meta (key, value) VALUES (?, '1')"
-            " ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT)",
-            (CHUNK_MOVES,),
-        )
+        self.set(CHUNK_MOVES, self.get_int(CHUNK_MOVES) + 1)
 
     @reading
     def get(self, key: str) -> str:
         """A setting of the data directory, "" if there is none."""
+        if (known := _find_known(self.db)) is not None:
+            return known.get(key)
         rows = self.db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
         return next((str(row[0]) for row in rows), "")
 
@@ -50,6 +80,17 @@ class Settings(Topic[Place_co]):
             "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (key, str(value)),
         )
+        self._note(key, str(value))
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete settings of the data directory."""
+        for key in keys:
+            self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
+            self._note(key, "")
+
+    def _note(self, key: str, value: str) -> None:
+        if (known := _find_known(self.db)) is not None:
+            known.set(key, value)
 
     def get_int(self, key: str) -> int:
         """A numeric setting of the data directory, 0 if there is none."""
@@ -109,14 +150,12 @@ class Embedders(Topic[Place_co]):
     @writing
     def finish_change(self) -> None:
         """Record that no former vectors are left."""
-        self.db.executemany(
-            "DELETE FROM meta WHERE key = ?", [(key,) for key in (FORMER_PLACE, FORMER_EMBEDDER, CHANGED_AT)]
-        )
+        Settings(self.db).delete((FORMER_PLACE, FORMER_EMBEDDER, CHANGED_AT))
 
     @writing
     def drop_former(self) -> None:
         """Record that no former vectors can be searched, though the change is under way."""
-        self.db.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in (FORMER_PLACE, FORMER_EMBEDDER)])
+        Settings(self.db).delete((FORMER_PLACE, FORMER_EMBEDDER))
 
     def mark_all(self, generation: int) -> None:
         """Mark every chunk, name and pair stale, without vectors."""

@@ -30,6 +30,15 @@ PERMANENT_ERRORS = (ModelRefused, NothingGiven, PromptTooLong)  # the same text 
 INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
 MAX_REASONS = 5  # listed in the problems
 NOTHING_PAUSED = PausedTexts()
+# Documents whose chunks are all embedded, and those whose keys are all projected, while their status is the one before.
+_EMBEDDED = (
+    "status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
+    " JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id)"
+)
+_PROJECTED = (
+    "status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''"
+    " AND generation < (SELECT COALESCE(MIN(first_generation), 9223372036854775807) FROM stale_key)"
+)
 
 
 class WorkQueue(Topic[Place_co]):
@@ -94,6 +103,15 @@ class WorkQueue(Topic[Place_co]):
             self.retry_profiles(permanent=permanent)
         return len(rows)
 
+    @reading
+    def has_status_behind(self) -> bool:
+        """Whether `advance_documents` would change any status."""
+        [[exists]] = self.db.execute_fetchall(
+            f"SELECT EXISTS (SELECT 1 FROM document WHERE {_EMBEDDED})"
+            f" OR EXISTS (SELECT 1 FROM document WHERE {_PROJECTED})"
+        )
+        return bool(exists)
+
     @writing
     def advance_documents(self, embedded: Collection[int] | None = None) -> None:
         """Update document statuses: searchable once embedded, indexed once all their keys are projected.
@@ -106,17 +124,10 @@ class WorkQueue(Topic[Place_co]):
             else (" AND id IN (SELECT document FROM chunk WHERE id IN (SELECT value FROM @list(?)))")
         )
         self.db.execute(
-            "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
-            f" JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
+            f"UPDATE document SET status = 'searchable' WHERE {_EMBEDDED}{of_batch}",
             () if embedded is None else (id_list(embedded),),
         )
-        [[first]] = self.db.execute_fetchall("SELECT COALESCE(MIN(first_generation), @infinity) FROM stale_key")
-        self.db.execute(
-            "UPDATE document SET status = 'indexed'"
-            " WHERE status = 'searchable' AND unextracted_chunks = 0 AND generation < ?"
-            " AND NOT open AND error = ''",
-            (first,),
-        )
+        self.db.execute(f"UPDATE document SET status = 'indexed' WHERE {_PROJECTED}")
 
     @writing
     def start_reindex(self) -> None:
@@ -138,7 +149,7 @@ class WorkQueue(Topic[Place_co]):
     def finish_reindex(self) -> None:
         """Record that graph and vectors are complete again."""
         self.record_all_graphed()
-        self.db.execute("DELETE FROM meta WHERE key = 'reindexing'")
+        Settings(self.db).delete(("reindexing",))
 
     @writing
     def requeue_keys(self, keys: Collection[tuple[KeyKind, int]]) -> None:
@@ -288,8 +299,11 @@ class WorkQueue(Topic[Place_co]):
 
     def clear_failures(self, embedded: Sequence[tuple[KeyKind, int]]) -> None:
         """Delete the failures of keys whose vectors are stored or deleted."""
-        if self.db.execute_fetchall("SELECT 1 FROM embedding_failure LIMIT 1"):
-            self.db.executemany("DELETE FROM embedding_failure WHERE kind = ? AND id = ?", embedded)
+        for kind in (KeyKind.NAME, KeyKind.PAIR):
+            self.db.execute(
+                "DELETE FROM embedding_failure WHERE kind = ? AND id IN (SELECT value FROM @list(?))",
+                (kind, id_list([id_ for each, id_ in embedded if each == kind])),
+            )
 
     def retry_profiles(self, *, permanent: bool = True) -> None:
         """Retry every name and pair that was given up or waits for its next try."""

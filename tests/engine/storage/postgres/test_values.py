@@ -3,7 +3,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from engine.storage.postgres.connection import connection_options, execute_many, fetch_all
+from engine.storage.postgres.connection import connection_options, execute_many, fetch_rows
 from engine.storage.postgres.values import translate_rows
 
 PAIRS = "unnest($1::bigint[], $2::text[]) AS listed (c1, c2)"
@@ -47,7 +47,7 @@ def test_values_written_together_are_read_as_they_were(postgres_url: str) -> Non
     with psycopg.connect(postgres_url, **connection_options("public")) as raw:
         raw.execute("CREATE TEMP TABLE t (a bigint, b text, c text, d bytea, e boolean, f float8, g bigint)")
         execute_many(raw, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-        assert fetch_all(raw, "SELECT * FROM t", ()) == rows
+        assert fetch_rows(raw.execute("SELECT * FROM t")) == rows
         execute_many(raw, "UPDATE t SET b = ? WHERE a = ?", [("x", 1), ("y", 3)])
         execute_many(raw, "DELETE FROM t WHERE a = ? AND b = ?", [(1, "x"), (3, "z")])
-        assert fetch_all(raw, "SELECT a, b FROM t", ()) == [(-(2**40), ""), (3, "y")]
+        assert fetch_rows(raw.execute("SELECT a, b FROM t")) == [(-(2**40), ""), (3, "y")]
