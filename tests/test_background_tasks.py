@@ -16,6 +16,7 @@ AWAITED = {"gather", "shield", "to_thread", "run_in_executor", "wait_for"}
 # Where tasks may be started without a supervisor, and who learns of their failures.
 REASONS = {
     "engine/scheduling/supervisor.py": "the supervisor itself, and tasks whose owner awaits them before it ends",
+    "engine/storage/search_gate.py": "everyone who joined the search awaits it to its end",
     "engine/storage/sqlite/database.py": "whoever takes the reader awaits it, or the next one opens another",
     "engine/storage/memory_copy.py": "the next read raises its failure",
     "engine/storage/postgres/connection.py": "the statement's caller awaits it, or the release of its connection",
