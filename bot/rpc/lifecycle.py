@@ -84,7 +84,8 @@ def _end(error: EngineError) -> None:
 def ending_quickly() -> Iterator[None]:
     """Let a process that leaves the block by SystemExit skip the destruction of its objects, which takes long.
 
-    Its threads and what it registered with `atexit` end as always, and its output is written. Close files before.
+    For the entry point of a program alone: the status is final, whatever is raised later. Its threads and what it
+    registers with `atexit` from here on end as always, and its output is written. Close files before.
     """
     statuses: list[int] = []
     atexit.register(_end_with, statuses)  # what is registered first runs last

@@ -42,7 +42,7 @@ def main() -> None:
     ):
         examples = make()
         lines = learn(examples)
-        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        file.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
         print(f"{file.stem}: {len(examples)} examples, {len(lines)} features")
 
 

@@ -1,7 +1,8 @@
 """Decide what a message to the bot is by weights that were learned from examples.
 
 `weights.tsv` lists what was learned (`python -m scripts.speech.train`): each line has the name of a feature and a
-weight for each kind of speech, in hundredths. The first line is the bias. Pure, but for reading that file once.
+weight for each kind of speech, in hundredths. Lines are sorted; the first one, without a name, is the bias. Pure, but
+for reading that file once.
 """
 
 from __future__ import annotations
