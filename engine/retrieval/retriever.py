@@ -101,8 +101,8 @@ class StartedWalk:
 
     async def rank_chunks(self, leg: VectorLeg, vectors: QueryVectors) -> tuple[int, ...]:
         """The chunks that the walk visits most, best first; none if the question names nothing."""
-        watch, profiles = leg.searcher.stopwatch, ProfileCache()
-        if not (named := await asyncio.shield(self.naming)):
+        watch, profiles, named = leg.searcher.stopwatch, ProfileCache(), await asyncio.shield(self.naming)
+        if not named:
             return ()
         near = await watch.measure("walk", self.walk.search_relations(vectors, profiles))
         starts = await watch.measure("walk", self.walk.find_starts(named, near, profiles))
@@ -192,8 +192,8 @@ class Retriever:
             vectors, profiles = await embedding, ProfileCache()
 
             async def search_relations() -> GraphLeg:
-                if walk is not None:  # which searches for relations once it has names: both read each row together
-                    await asyncio.shield(walk.naming)
+                if walk is not None and searcher.past is None:
+                    await asyncio.shield(walk.naming)  # then the walk searches for relations: one reading serves both
                 return await searcher.global_leg(vectors, profiles)
 
             (chunks, visited), local_leg, global_leg = await gather_or_cancel(

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import structlog
 
 from engine.storage.column_arrays import ColumnArrays, is_member
 from engine.storage.search_gate import SearchGate, SearchThreads, share_work
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from engine.storage.spilled_rows import SpilledRows
     from engine.storage.vector_columns import Columns, VectorColumns
     from engine.storage.vectors.base import VectorFilter, VectorRow
-
-log = structlog.get_logger(__name__)
 
 KEY_TYPES: dict[str, np.dtype[Any]] = {
     "id": np.dtype(np.int64),
@@ -123,10 +120,13 @@ class RowArrays:
     async def find(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """As `search`, beside the event loop if the table is large or a file is read.
 
-        There, searches that begin together with the same filter read each row once: reading takes most of the time.
+        There, searches that begin together with the same filter read each row once where rows of a space are neighbors:
+        reading takes most of the time.
         """
         if len(self) <= LOOP_ROWS and not self.others:
             return self.search(query, k, vector_filter)
+        if not self._is_grouped:
+            return await self._threads.run(partial(self.search, query, k, vector_filter))
         return await self._threads.run_together(self.search_each, (query, k), vector_filter)
 
     async def look_up(self, ids: Collection[int]) -> dict[int, np.ndarray]:
@@ -263,17 +263,23 @@ class RowArrays:
         A run is its first place, the place behind its last one, and how much further its columns of `similarities` are.
         """
         file = self.others.get(ROUNDED)
+        resident = len(self) if file is None else file.resident_rows
 
-        def compare(blocks: Iterable[tuple[int, int, int]]) -> None:
-            buffer = NO_ROWS if file is None else np.empty((READ_ROWS, file.width), np.int8)
+        def compare(blocks: Iterator[tuple[int, int, int]]) -> None:
+            buffer = NO_ROWS
             for start, end, shift in blocks:
+                if file is not None and start >= resident and buffer is NO_ROWS:
+                    buffer = np.empty((READ_ROWS, file.width), np.int8)
                 part = similarities[:, start + shift : end + shift]
                 self._vectors.compare(self._read_part(start, end, buffer), prepared, part)
                 if not (has_direction := self._rows["has_direction"][start:end]).all():
                     part[:, ~has_direction] = NO_DIRECTION
 
-        resident = len(self) if file is None else file.resident_rows
-        share_work([block for run in runs for block in _split(*run, resident)], compare)
+        blocks = [block for run in runs for block in _split(*run, resident)]
+        if sum(end - start for start, end, _ in blocks) > LOOP_ROWS:
+            share_work(blocks, compare)
+        else:
+            compare(iter(blocks))
 
     def _read_part(self, start: int, end: int, buffer: np.ndarray) -> dict[str, np.ndarray]:
         """What is compared of the rows from one place to another. `buffer`: for rows in a file."""

@@ -11,6 +11,7 @@ import pytest
 from engine.engine import Engine
 from engine.llm.checked_embedder import OTHER_UNRELATED_TEXTS, UNRELATED_TEXTS
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope, SearchQuery
+from engine.retrieval.name_walk import NamedNodes, NameWalk
 from engine.scheduling.supervisor import child_task
 from engine.storage.ledger.queries import filters
 from engine.storage.search_gate import TURNS
@@ -87,13 +88,17 @@ async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenInde
     assert "Ferry" in {row.name for row in context.entities}
 
 
-async def test_the_walk_and_the_global_leg_search_for_relations_together(indexed: OpenIndexed) -> None:
-    begun = list[tuple[VectorTable, int]]()
-    turn = 0
+async def test_the_walk_and_the_global_leg_search_for_relations_together(
+    indexed: OpenIndexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, others, named, turn = list[int](), asyncio.Event(), asyncio.Event(), 0
 
     class Observed(MemoryVectors):
         async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
-            begun.append((table, turn))
+            if table == "relations":
+                begun.append(turn)
+            elif table == "entities":
+                others.set()
             return await super().search(table, vector, k, area)
 
     async def count_turns() -> None:
@@ -102,12 +107,24 @@ async def test_the_walk_and_the_global_leg_search_for_relations_together(indexed
             turn += 1
             await asyncio.sleep(0)
 
+    async def find_slowly(walk: NameWalk) -> NamedNodes:
+        await named.wait()
+        return await find(walk)
+
+    find = NameWalk.find_named_nodes
+    monkeypatch.setattr(NameWalk, "find_named_nodes", find_slowly)
     engine = await indexed()
     engine._runtime.vectors = Observed(128)
     await index(engine, *TOWN)
-    async with child_task(count_turns()):
-        await engine.retrieve(replace(WHO, text="What is said of the Ferry?", mode="mix"))
-    first, second = (number for table, number in begun if table == "relations")
+    async with child_task(engine.retrieve(replace(WHO, mode="mix"))) as retrieval:
+        await asyncio.wait_for(others.wait(), PATIENCE)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not begun
+        async with child_task(count_turns()):
+            named.set()
+            await retrieval
+    first, second = begun
     assert abs(first - second) < TURNS
 
 

@@ -21,6 +21,7 @@ from tests.support.engine_fixture import HERE, doc
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.memory_vectors import MemoryVectors
+from tests.support.patience import PATIENCE
 
 MODES: tuple[RetrievalMode, ...] = ("naive", "local", "global", "hybrid", "mix")
 VECTORS_ONLY = EngineOptions(ranking=RankingOptions(fulltext_weight=0.0))
@@ -136,9 +137,16 @@ async def test_a_failing_vector_store_is_an_error(indexed: OpenIndexed) -> None:
             await engine.retrieve(query("Ada", mode=mode))
 
 
-async def test_all_legs_start_at_once(indexed: OpenIndexed) -> None:
+async def test_no_search_of_a_leg_waits_for_that_of_another(indexed: OpenIndexed) -> None:
     engine = await indexed(doc("a", "Ada met Bob."), options=EngineOptions(suggest_duplicates=False))
-    observed = ObservedVectors(engine, lambda _: asyncio.sleep(0.01))
+    all_begun = asyncio.Event()
+
+    async def wait_for_all(call: str) -> None:
+        if len(observed.log) == 4:
+            all_begun.set()
+        await asyncio.wait_for(all_begun.wait(), PATIENCE)
+
+    observed = ObservedVectors(engine, wait_for_all)
     await engine.retrieve(query("Ada", mode="mix"))
     assert sorted(observed.log[:4]) == ["chunks begin", "entities begin", "relations begin", "relations begin"]
 

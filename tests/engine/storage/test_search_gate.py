@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engine.storage.search_gate import SearchGate, SearchThreads, share_work
+from engine.storage import search_gate
+from engine.storage.search_gate import MAX_TOGETHER, TURNS, SearchGate, SearchThreads, share_work
 
 SECONDS = 10.0
 
@@ -94,26 +95,115 @@ async def test_an_error_reaches_every_query_of_a_search() -> None:
     assert await threads.run_together(lambda queries, area: list(queries), 3, "here") == 3
 
 
-def test_each_item_of_shared_work_is_done_once() -> None:
-    done = list[int]()
-    share_work(range(1_000), done.extend)
+@pytest.fixture
+def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_gate, "_count_cores", lambda: 2)
+
+
+@pytest.mark.usefixtures("_two_cores")
+def test_two_threads_take_the_items_of_shared_work_and_each_is_done_once() -> None:
+    both, done = threading.Barrier(2), list[int]()
+
+    def work(items: Iterator[int]) -> None:
+        both.wait(SECONDS)
+        done.extend(items)
+
+    share_work(range(1_000), work)
     assert sorted(done) == list(range(1_000))
     share_work([], done.extend)
     assert len(done) == 1_000
 
 
-def test_shared_work_that_fails_raises_its_error_after_all_threads_have_ended() -> None:
-    running = list[int]()
+@pytest.mark.usefixtures("_two_cores")
+def test_shared_work_that_fails_raises_its_error_after_the_other_thread_has_ended() -> None:
+    helping, failed, go_on, ended = threading.Event(), threading.Event(), threading.Event(), list[int]()
+    sharing = threading.Event()
 
-    def fail_at(items: Iterator[int]) -> None:
-        for item in items:
-            running.append(item)
-            if item == 500:
-                raise ValueError(item)
-            running.remove(item)
+    def work(items: Iterator[int]) -> None:
+        if not sharing.is_set():
+            sharing.set()
+            helping.wait(SECONDS)
+            failed.set()
+            raise ValueError(next(items))
+        helping.set()
+        go_on.wait(SECONDS)
+        ended.append(next(items))
 
-    for _ in range(20):
-        running.clear()
-        with pytest.raises(ValueError, match="500"):
-            share_work(range(1_000), fail_at)
-        assert running == [500]
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(share_work, [7, 8], work)
+        failed.wait(SECONDS)
+        assert not running.done()
+        go_on.set()
+        with pytest.raises(ValueError, match="7"):
+            running.result(SECONDS)
+    assert ended == [8]
+
+
+@pytest.mark.usefixtures("_two_cores")
+def test_an_error_of_another_thread_is_raised() -> None:
+    both = threading.Barrier(2)
+
+    def work(items: Iterator[int]) -> None:
+        both.wait(SECONDS)
+        if threading.current_thread() is not threading.main_thread():
+            raise ValueError("beside")
+        list(items)
+
+    with pytest.raises(ValueError, match="beside"):
+        share_work(range(10), work)
+
+
+def test_one_thread_does_everything_where_no_other_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(search_gate, "_count_cores", lambda: 4)
+    monkeypatch.setattr(search_gate, "_get_helpers", lambda: ThreadPoolExecutor(4))
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    done = list[int]()
+    share_work(range(10), done.extend)
+    assert done == list(range(10))
+
+
+async def test_few_queries_join_a_search_and_the_next_ones_have_their_own() -> None:
+    threads, sizes = SearchThreads(), list[int]()
+
+    def search_each(queries: Sequence[int], area: str) -> list[int]:
+        sizes.append(len(queries))
+        return list(queries)
+
+    found = await asyncio.gather(*(threads.run_together(search_each, query, "here") for query in range(10)))
+    assert found == list(range(10))
+    assert sorted(sizes) == [2, MAX_TOGETHER, MAX_TOGETHER]
+
+
+async def test_a_search_that_is_cancelled_before_it_begins_takes_no_later_queries() -> None:
+    threads = SearchThreads()
+
+    def search_each(queries: Sequence[int], area: str) -> list[int]:
+        return list(queries)
+
+    first = asyncio.create_task(threads.run_together(search_each, 1, "here"))
+    await asyncio.sleep(0)
+    [joined] = [each.task for each in threads._waiting]
+    joined.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert await threads.run_together(search_each, 2, "here") == 2
+    assert not threads._waiting
+
+
+async def test_a_change_is_made_before_the_queries_that_came_while_it_waited() -> None:
+    threads, order = SearchThreads(), list[str]()
+
+    def search_each(queries: Sequence[int], area: str) -> list[int]:
+        order.append("search")
+        return list(queries)
+
+    async with threads.hold():
+        searching = asyncio.create_task(threads.run_together(search_each, 1, "here"))
+        for _ in range(3 * TURNS):
+            await asyncio.sleep(0)
+        order.append("change")
+    assert await searching == 1
+    assert order == ["change", "search"]

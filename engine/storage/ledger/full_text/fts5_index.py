@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
 
-# Rows of a word that are read at once while they are counted: at first, for each that is wanted, and at most.
-COUNTED_SHARE, MIN_COUNTED_ROWS, MAX_COUNTED_ROWS = 64, 4_096, 262_144
+# Rows of a word that are read at once while they are counted: at first so many for each that is wanted, up to a number,
+# and later at least that number, up to another one.
+ROWS_PER_WANTED, MIN_COUNTED_ROWS, MAX_COUNTED_ROWS = 64, 4_096, 262_144
 _MATCHES_AFTER = (
     "SELECT json_group_array(rowid) FROM"
     " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?)"
@@ -228,7 +229,7 @@ FTS5_INDEX = Fts5Index()
 
 def _count_inside(db: Connection, word: SearchWord, chunks: ChunkColumns, scope_ids: ScopeIds, limit: int) -> int:
     """The number of chunks within the scope that contain a word, counted up to the limit."""
-    read, count, last, size = 0, 0, 0, min(COUNTED_SHARE * limit, MIN_COUNTED_ROWS)
+    read, count, last, size = 0, 0, 0, min(ROWS_PER_WANTED * limit, MIN_COUNTED_ROWS)
     while count < limit:
         [[found]] = db.execute_fetchall(_MATCHES_AFTER, (fts5.quote_term(word.text), last, size))
         ids = _parse_numbers(found)

@@ -176,9 +176,17 @@ async def test_changes_wait_for_a_search_beside_the_event_loop(monkeypatch: pyte
     rows = RowArrays(RoundedColumns(DIM), 8_000)
     rows.upsert([place_row(at) for at in range(4_000)], vectors)
     expected = rows.search(vectors[0], 50, everywhere)
+    begun, find_places = threading.Event(), rows._find_nearest
+
+    def find_nearest(*search: Any) -> list[np.ndarray]:
+        begun.set()
+        return find_places(*search)
+
+    monkeypatch.setattr(rows, "_find_nearest", find_nearest)
     for start in range(1_000, 3_000, 100):
+        begun.clear()
         searching = asyncio.create_task(rows.find(vectors[0], 50, everywhere))
-        await asyncio.sleep(0)
+        await asyncio.to_thread(begun.wait, PATIENCE)
         ids = [id_ for id_ in range(start, start + 100) if id_ not in {hit.id for hit in expected}]
         rows.delete(ids)
         rows.upsert([place_row(id_) for id_ in ids], vectors[ids])
@@ -208,6 +216,17 @@ async def test_a_file_that_is_cut_is_loaded_again(tmp_path: Path) -> None:
         assert [(line["event"], line["table"]) for line in logs] == [("vectors.copy_lost", "chunks")]
         await wait_for_copy(store)
         assert await store.search("chunks", vectors[5], 20, everywhere) == expected
+    await store.close()
+
+
+async def test_searches_that_joined_on_a_lost_file_are_answered_and_it_is_reported_once(tmp_path: Path) -> None:
+    vectors, everywhere = random_units(800, DIM, 9), VectorFilter(frozenset(range(SPACES)))
+    store = await open_loaded(tmp_path, TINY, vectors)
+    os.truncate(f"/proc/self/fd/{find_rows(store).others[ROUNDED].number}", 1_000)
+    with capture_logs() as logs:
+        found = await asyncio.gather(*(store.search("chunks", vectors[id_], 1, everywhere) for id_ in (5, 6)))
+    assert [hits[0].id for hits in found] == [5, 6]
+    assert [line["event"] for line in logs] == ["vectors.copy_lost"]
     await store.close()
 
 
