@@ -109,6 +109,10 @@ class UsageMeter:
         taken, self.items = self.items, []
         return taken
 
+    def put_back(self, taken: Sequence[Usage]) -> None:
+        """Collect again what was taken, since it could not be recorded."""
+        self.items = [*taken, *self.items]
+
 
 @dataclass(frozen=True, slots=True)
 class IndexingUsage:

@@ -328,11 +328,15 @@ class ExtractStep:
         return await self.ledger.facts.find_extraction((alone, shared_extraction_key(alone, chunk.space)), chunk.id)
 
     async def _record_usage(self, meter: UsageMeter, space: int) -> None:
-        """Record what calls cost, once."""
+        """Record what calls cost, once; after a failure again, although the database may have stored it."""
         if spent := meter.take():
             usage = IndexingUsage(spent, {space: 1})
             day = self.runtime.clock.now().date().isoformat()
-            await self.ledger.cache.add_indexing_usage(day, usage)
+            try:
+                await self.ledger.cache.add_indexing_usage(day, usage)
+            except StoreError:
+                meter.put_back(spent)
+                raise
 
     async def _record_success(self, chunks: Sequence[UnextractedChunk]) -> None:
         """Record that the model replied to these texts, and count the try of another one that is now at fault."""

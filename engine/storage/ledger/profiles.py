@@ -173,9 +173,11 @@ class Profiles(Topic[Place_co]):
 
         A crash between the two may leave the vector of another text.
         """
-        self._upsert_entities(list(rows))()
+        delete_unused = self._upsert_entities(list(rows))
+        delete_unused()
 
     def _upsert_entities(self, rows: Sequence[Profile]) -> Callable[[], None]:
+        """The result must be called: it deletes summaries that are no longer used."""
         self.db.executemany(
             "INSERT INTO entity (id, space, name, type, description, mention_count, retry_at)"
             " SELECT id, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
@@ -189,9 +191,11 @@ class Profiles(Topic[Place_co]):
     @writing
     def upsert_relations(self, rows: Iterable[Profile]) -> None:
         """Save profiles of existing pairs whose ends have profiles."""
-        self._upsert_relations(list(rows))()
+        delete_unused = self._upsert_relations(list(rows))
+        delete_unused()
 
     def _upsert_relations(self, rows: Sequence[Profile]) -> Callable[[], None]:
+        """The result must be called: it deletes summaries that are no longer used."""
         self.db.executemany(
             "INSERT INTO relation (id, space, a, b, keywords, description, weight, retry_at)"
             " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ? AND EXISTS (SELECT 1 FROM entity WHERE id = pair.a)"
@@ -240,9 +244,11 @@ class Profiles(Topic[Place_co]):
 
         The relations are stale, too; one that outlived its end would be missing in the degree when the end returns.
         """
-        self._delete_profiles(kind, ids)()
+        delete_unused = self._delete_profiles(kind, ids)
+        delete_unused()
 
     def _delete_profiles(self, kind: ProfileKind, ids: Collection[int]) -> Callable[[], None]:
+        """The result must be called: it deletes summaries that are no longer used."""
         if not ids:
             return lambda: None
         table = "entity" if kind == KeyKind.NAME else "relation"
@@ -252,7 +258,7 @@ class Profiles(Topic[Place_co]):
         return self._update_summary_use(kind, [Profile(id_, 0, "", "", 0) for id_ in ids])
 
     def _update_summary_use(self, kind: ProfileKind, rows: Sequence[Profile]) -> Callable[[], None]:
-        """Record the summaries that each profile rests on; the result deletes unused ones."""
+        """Record the summaries that each profile rests on; the result must be called: it deletes unused ones."""
         if not rows:
             return lambda: None
         fetch = self.db.fetch_later(

@@ -49,7 +49,7 @@ class Connection(Protocol):
         """Run one statement and return its rows."""
 
     def fetch_later(self, sql: str, parameters: Sequence[Any] = (), /) -> Callable[[], list[Any]]:
-        """Run one statement; the result gives its rows.
+        """Run one statement; the result gives its rows, once.
 
         Nothing waits for the answer of a server until the rows are asked for: statements that do not need each other's
         rows take one round trip.

@@ -17,13 +17,17 @@ def draw_ids(db: Connection, table: str, count: int) -> Callable[[], Sequence[in
 
     They are known once they are asked for.
     """
+    if not count:
+        return list
     if db.dialect is Dialect.POSTGRES:
         fetch = db.fetch_later(f"SELECT nextval('{table}_id_seq') FROM generate_series(1, ?)", (count,))
         return lambda: [row[0] for row in fetch()]
+    # As SQLite itself does, which does not rely on the sequence alone.
+    highest = f"(SELECT COALESCE(MAX(id), 0) FROM {table})"
     raised = db.execute_fetchall(
-        "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", (count, table)
+        f"UPDATE sqlite_sequence SET seq = MAX(seq, {highest}) + ? WHERE name = ? RETURNING seq", (count, table)
+    ) or db.execute_fetchall(
+        f"INSERT INTO sqlite_sequence (name, seq) VALUES (?, {highest} + ?) RETURNING seq", (table, count)
     )
-    if not raised:
-        db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, count))
-    last = raised[0][0] if raised else count
+    last = raised[0][0]
     return lambda: range(last - count + 1, last + 1)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import InvalidReply
+from engine.errors import InvalidReply, StoreError
 from engine.ingest import extract_step
 from engine.models import Document, Question
 from engine.options import EngineOptions
+from engine.usage import IndexingUsage
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, statuses, thread, wait_until
 from tests.support.toy_language import ToyLanguage
 
@@ -141,3 +142,24 @@ async def test_notices_that_repeat_a_template_are_read_by_rules(tmp_path: Path, 
         assert set((await statuses(engine)).values()) == {"indexed"}
         assert (await engine.maintenance.measure_outdated()).chunks == 0
         assert any('"Ada"' in line for line in await canonical_export(engine))
+
+
+async def test_what_a_call_cost_is_recorded_once_if_its_first_record_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    language = ToyLanguage()
+    async with open_memory_engine(tmp_path, language) as engine:
+        add, recorded, failures = engine._ledger.cache.add_indexing_usage, list[IndexingUsage](), [StoreError("gone")]
+
+        async def fail_once(day: str, usage: IndexingUsage) -> None:
+            if failures:
+                raise failures.pop()
+            recorded.append(usage)
+            await add(day, usage)
+
+        monkeypatch.setattr(engine._ledger.cache, "add_indexing_usage", fail_once)
+        await engine.documents.add(doc("a", "Ada met Bob."))
+        await wait_until(lambda: bool(recorded))
+    calls = [call for usage in recorded for call in usage.items if call.purpose == "extract"]
+    assert not failures
+    assert len(calls) == language.calls["extract"]

@@ -32,7 +32,10 @@ class Names(Topic[Place_co]):
         return self.intern_names_later(space, names)()
 
     def intern_names_later(self, space: int, names: Collection[str]) -> Callable[[], dict[str, int]]:
-        """As `intern_names`; nothing waits for the ids until they are asked for."""
+        """As `intern_names`, in two parts: the result must be called, and gives new aliases their targets, too.
+
+        Nothing waits for the ids until then.
+        """
         self._insert_names(space, names)
         fetch = self.db.fetch_later(
             "SELECT n.canonical, n.id, a.name IS NOT NULL FROM @list(?, j)"
@@ -61,7 +64,10 @@ class Names(Topic[Place_co]):
         return self.intern_pairs_later(space, pairs)()
 
     def intern_pairs_later(self, space: int, pairs: Collection[Pair]) -> Callable[[], dict[Pair, int]]:
-        """As `intern_pairs`; nothing waits for the ids until they are asked for."""
+        """As `intern_pairs`, in two parts: the result must be called, and moves pairs to the targets of their names.
+
+        Nothing waits for the ids until then.
+        """
         if not pairs:
             return dict
         self.db.executemany(

@@ -22,7 +22,10 @@ from tests.support.patience import PATIENCE
 def is_waiting_for_lock(url: str) -> bool:
     """Whether a writer waits for its turn."""
     with psycopg.connect(url) as connection:
-        sql = "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)"
+        sql = (
+            "SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+            " WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database())"
+        )
         return connection.execute(sql).fetchone() == (True,)
 
 

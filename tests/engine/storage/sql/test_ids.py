@@ -38,3 +38,13 @@ def test_ids_are_drawn_in_order_and_never_twice(database: str, request: pytest.F
         assert following == 6
         db.execute("DELETE FROM thing")
         assert list(draw_ids(db, "thing", 1)()) == [7]
+
+
+def test_ids_are_above_the_rows_of_a_table_whose_sequence_is_gone() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as file:
+        file.execute(f"CREATE TABLE thing (id {ID.sqlite})")
+        file.execute("INSERT INTO thing (id) VALUES (7)")
+        file.execute("DELETE FROM sqlite_sequence")
+        assert list(draw_ids(ThreadConnection(file), "thing", 2)()) == [8, 9]
+        file.execute("UPDATE sqlite_sequence SET seq = 1")
+        assert list(draw_ids(ThreadConnection(file), "thing", 1)()) == [8]

@@ -326,3 +326,23 @@ async def test_texts_to_read_again_are_found_by_their_own_table_not_among_all_ch
         [first, *others] = [step for step in await ledger.explain(query, *given) if step.startswith(("SCAN", "SEARCH"))]
         assert "SCAN o" in first
         assert all(step.startswith("SEARCH") for step in others if "chunk" in step or " c " in step)
+
+
+async def test_a_text_is_queued_exactly_if_taking_finds_it(ledger: LedgerFixture) -> None:
+    await tell(ledger, "talk", ("Bo", "Then Nadia asks", "concept"))
+    [chunk] = await ledger.column("SELECT id FROM chunk")
+    found = list[bool]()
+    for queued, state in (
+        (False, "UPDATE document SET open = false"),
+        (True, "UPDATE document SET open = true"),
+        (True, "UPDATE document SET open = false"),
+        (True, "UPDATE chunk SET retry_at = @infinity"),
+        (True, "UPDATE chunk SET retry_at = 0, extraction = NULL"),
+    ):
+        await ledger.execute("DELETE FROM outdated_extraction")
+        await ledger.execute("INSERT INTO outdated_extraction VALUES (?, ?)", parameters=(chunk, queued))
+        await ledger.execute(state)
+        is_queued = await ledger.read(readings.Readings.has_queued)
+        assert is_queued == bool(await ledger.write(readings.Readings.take, 9)), state
+        found.append(is_queued)
+    assert found == [False, False, True, False, False]

@@ -137,3 +137,26 @@ async def test_incomplete_facts_are_kept_known_to_no_other_chunk_and_replaced(le
     assert await ledger.write(Facts.save_extraction, chunk, b"key", extraction("Ada", "Carla"))
     assert await ledger.column("SELECT canonical FROM name ORDER BY 1") == ["ada", "carla"]
     assert await ledger.read(Stats.list_problems, HERE) == []
+
+
+async def test_a_status_is_behind_exactly_if_advancing_changes_one(ledger: LedgerFixture, chunk: int) -> None:
+    changes = (
+        "UPDATE document SET open = true",
+        "DELETE FROM stale_key WHERE kind = 0",
+        "UPDATE document SET unextracted_chunks = 1",
+        "UPDATE document SET unextracted_chunks = 0",
+        "UPDATE document SET open = false, error = 'no'",
+        "UPDATE document SET error = ''",
+        "DELETE FROM stale_key",
+        "UPDATE document SET open = false",
+    )
+    moved = list[str]()
+    for change in changes:
+        await ledger.execute(change)
+        before = await ledger.column("SELECT status FROM document")
+        is_behind = await ledger.read(WorkQueue.has_status_behind)
+        await ledger.write(WorkQueue.advance_documents)
+        after = await ledger.column("SELECT status FROM document")
+        assert is_behind == (before != after), change
+        moved += after if is_behind else []
+    assert moved == ["searchable", "indexed"]
