@@ -146,7 +146,9 @@ async def helping_processes(count: int, home: Path, options: EngineOptions) -> A
 async def read_line(process: Process) -> str:
     """The next line that a process prints."""
     assert process.stdout is not None
-    return (await process.stdout.readline()).decode()
+    if not (line := await process.stdout.readline()):
+        raise RuntimeError("A process has ended before it said what was asked.")
+    return line.decode()
 
 
 async def help_out(home: Path, options: EngineOptions) -> None:
