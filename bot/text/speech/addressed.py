@@ -3,7 +3,7 @@
 Pure, but for reading once what was learned (`kinds.weights`, `kinds.passing`). The first rule decides that applies:
 
 1. It asks about the bot itself, greets it, or only calls it: introduction.
-2. Nothing but thanks or praise: thanks. If it goes on to ask ("thanks but who pays"): question.
+2. Nothing but thanks or praise: thanks. If it goes on to ask ("thanks but who pays"), or is a name: question.
 3. It copies the bot in ("cc @bot"): question if it asks nobody in particular, statement if it tells, else aside.
 4. What was learned from examples finds that it speaks of the bot to others ("just ask @bot"): aside.
 5. It asks nothing, and begins with a request to remember, or with a contradiction that goes on: statement.
@@ -26,6 +26,7 @@ from bot.text.speech.finite_clauses import states, tells_of_noun
 from bot.text.speech.kinds.commands import is_command
 from bot.text.speech.kinds.constructions import asks_by_form, read_construction
 from bot.text.speech.kinds.introductions import asks_about_act, asks_about_bot, is_greeting
+from bot.text.speech.kinds.named import is_name
 from bot.text.speech.kinds.passing import mentions_in_passing
 from bot.text.speech.kinds.verb_first import read_verb_first
 from bot.text.speech.kinds.weights import asks_behind_call, classify
@@ -240,7 +241,9 @@ def _may_explain(sentence: Sentence) -> bool:
 
 
 def _classify_call(text: str) -> Speech | None:
-    """The verdict about a text that is no more than a call, thanks, or a question about the bot itself."""
+    """The verdict about a text that is no more than a name, a call, thanks, or a question about the bot itself."""
+    if is_name(text):
+        return "question"
     if asks_about_bot(text) or is_greeting(text):
         return "introduction"
     is_enough = all(map(fragments.suffices, split_sentences(text))) and bool(split_sentences(text))
@@ -331,16 +334,11 @@ def _is_declarative(sentence: Sentence, *, ends_with_period: bool = False) -> bo
     asks_first = order == "asks" or bool(_STUCK.search(" ".join(sentence.words)))
     if asks_first or _wants(words, is_contracted=(contracted := _contracts(sentence))):
         return False
-    names = words[0] == "das" and _names_thing(sentence)
+    names = words[0] == "das" and "".join(sentence.tokens[1:2])[:1].isupper()  # a German noun: "das Passwort"
     if contracted or (words[0] in phrases.SUBJECT_PRONOUNS and not names) or _has_verb(words, sentence):
         return True
     may_state = _may_state(words) and not _POLITE_END.search(" ".join(sentence.words))
     return may_state and states(sentence, ends_with_period=ends_with_period)
-
-
-def _names_thing(sentence: Sentence) -> bool:
-    """Whether a German noun follows the first word, which then is an article: "das Passwort"."""
-    return len(sentence.tokens) > 1 and sentence.tokens[1][:1].isupper()
 
 
 def _contracts(sentence: Sentence) -> bool:
