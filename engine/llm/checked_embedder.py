@@ -11,6 +11,7 @@ from engine.errors import PROVIDER_ERRORS, EngineError, InvalidReply, ModelRefus
 from engine.llm.base import CrossLingualEmbedder, QueryEmbedder, embed_queries, guard_plugin_call
 from engine.scheduling.foreground import foreground_calls
 from engine.text.similarity import SimilarityScale, unit_vectors
+from engine.text.word_lists import word_set
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -50,6 +51,15 @@ OTHER_UNRELATED_TEXTS = (
     "Дети лепят снеговика во дворе.",
     "Билеты в театр уже проданы.",
 )
+# Single words, which some embedders find much more alike than texts.
+UNRELATED_WORDS = sorted(
+    word_set(
+        """
+        violin penguin invoice border snow heizung briefmarke löwe gipfel kragen teclado aceituna puente abuela lluvia
+        boulanger marin genou orage facture dentista telhado cebola rapaz azul
+        """
+    )
+)
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 REFUSALS = (ModelRefused, PromptTooLong)
 
@@ -70,6 +80,7 @@ class CheckedEmbedder:
 
     embedder: Embedder
     _scales: list[SimilarityScale] = field(default_factory=list)
+    _word_scales: list[SimilarityScale] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -114,6 +125,17 @@ class CheckedEmbedder:
             pairs = cosines[np.eye(*cosines.shape) == 0]
             self._scales[:] = [SimilarityScale(max(0.0, float(pairs.mean())))]
         return self._scales[0]
+
+    async def embed_words(self, words: Sequence[str], meter: UsageMeter) -> tuple[np.ndarray, SimilarityScale]:
+        """The vectors of words, and the scale of its cosines of single words, which is measured by the first call."""
+        unrelated = [] if self._word_scales else UNRELATED_WORDS
+        vectors = await self.embed([*words, *unrelated], meter)
+        if unrelated:
+            units = unit_vectors(vectors[len(words) :])
+            cosines = units @ units.T
+            pairs = cosines[np.eye(*cosines.shape) == 0]
+            self._word_scales[:] = [SimilarityScale(max(0.0, float(pairs.mean())))]
+        return vectors[: len(words)], self._word_scales[0]
 
     async def measure_similarities(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         """The similarity of each two texts, shape (n, n): 1 for equal ones, about 0 for unrelated ones."""

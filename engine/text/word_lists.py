@@ -184,6 +184,17 @@ CONTRASTING_WORDS = word_set(
     stone brass copper gold silver wool cotton car bus train tram plane boat ferry van truck lorry bike bicycle
     break repair fix mend hire fire dismiss lend borrow send receive increase decrease raise reduce add remove
     accept reject approve deny invite attend miss pass fail
+    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags
+    freitags samstags sonntags januar februar märz mai juni juli oktober dezember frühling herbst sommer grün blau gelb
+    schwarz weiß morgens mittags abends nachts vormittags nachmittags täglich wöchentlich monatlich jährlich öffnen
+    schließen geöffnet geschlossen kaufen verkaufen mieten frühstück mittagessen abendessen
+    lunes miércoles jueves viernes sábado sábados domingo domingos enero febrero abril mayo junio julio agosto
+    septiembre octubre noviembre diciembre otoño invierno rojo amarillo azul izquierda derecha semanal mensual abrir
+    cerrar comprar vender desayuno almuerzo
+    lundi mardi mercredi jeudi vendredi samedi dimanche janvier février avril juin juillet août septembre octobre
+    novembre décembre automne rouge vert jaune hebdomadaire mensuel annuel ouvrir fermer acheter vendre louer
+    janeiro fevereiro maio junho julho setembro outubro novembro dezembro outono inverno vermelho amarelo direita mensal
+    fechar alugar almoço jantar
     """
 )
 

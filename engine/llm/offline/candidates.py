@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.llm.offline.attendance import list_attendance
 from engine.llm.offline.sentences import MAX_SENTENCE_LENGTH, TextPiece, parse_chat_line, split_pieces
-from engine.llm.offline.words import MONEY, content_stems, count_words, has_price
+from engine.llm.offline.words import MONEY, content_stems, count_words, date_stems, has_price
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,30 +26,6 @@ _COUNTS_US = re.compile(
     re.IGNORECASE,
 )
 PEOPLE = content_stems("people employees")
-# The labels under which minutes list who came, and who did not, with the words by which people ask for these.
-_LABEL_START = r"\A\W{0,6}(?:(?:people|persons?|members?|also|personnes|personas|pessoas|membres|miembros|membros) )?"
-_CAME = re.compile(
-    rf"{_LABEL_START}(?:(?:present|attendees|attend(?:ance|ing)|in attendance|participants|participating|anwesende?"
-    r"|teilnehmer(?:[:*_]?innen)?|teilnehmende|asistentes|presentes|participantes|présente?s|participante?s)\b"
-    r"|出席者|参加者)\W{0,4}[:：]",
-    re.IGNORECASE,
-)
-_STAYED_AWAY = re.compile(
-    rf"{_LABEL_START}(?:(?:absent|absentees|excused|(?:apologies|regrets)(?: from)?|not present|missing|entschuldigt"
-    r"|abwesende?|unentschuldigt|es fehlen|nicht anwesend|ausentes|excusad[oa]s|justificad[oa]s|absente?s|excusée?s)\b"
-    r"|欠席者?)\W{0,4}[:：]",
-    re.IGNORECASE,
-)
-_COMING = content_stems(
-    "attend attended attendee participate participated part present came teilgenommen teil nahm nahmen dabei anwesend"
-    " teilnehmer asistió asistieron participó participaron estuvo estuvieron presentes participé assisté était étaient"
-    " venu venus participou participaram esteve estiveram 出席 参加"
-)
-_STAYING_AWAY = content_stems(
-    "absent missed miss missing absentees excused fehlte fehlten fehlt abwesend entschuldigt faltó faltaron ausente"
-    " ausentes absente absents excusé manqué manquait faltou faltaram 欠席"
-)
-_MEETINGS = content_stems("meeting Sitzung Besprechung Treffen reunión junta réunion séance reunião 会議")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
@@ -95,9 +72,9 @@ def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
             before = _preceding_positions(candidates, source, chat=bool(speaker))
             nearby = heading.union(*(candidates[at].stems for at in before))
             stems = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
-            stems |= PEOPLE if _COUNTS_US.search(text) else frozenset()
-            listed = _COMING if _CAME.match(text) else _STAYING_AWAY if _STAYED_AWAY.match(text) else frozenset()
-            stems, nearby = stems | listed, nearby | (_MEETINGS if listed else frozenset())
+            stems |= date_stems(text) | (PEOPLE if _COUNTS_US.search(text) else frozenset())
+            attendance, meetings = list_attendance(text)
+            stems, nearby = stems | attendance, nearby | meetings
             is_title = not speaker and not is_item and (_looks_like_title(text) or stems <= heading)
             candidates.append(Candidate(source, text, speaker, time, stems, nearby, is_title, before, is_item))
     return candidates

@@ -1,8 +1,9 @@
 """Rules of answering in other languages: question words, words with little meaning, numbers, times. Pure.
 
 language_rules.json holds them by language: phrases of a question that name no subject, words with little meaning
-("generic"), patterns of the kinds of questions and of the causes and first persons in answers, words of numbers and
-times, and synonyms, a group between semicolons.
+("generic"), patterns of the kinds of questions and of causes, absences and first persons in answers, words of numbers,
+times and attendance, labels of minutes, and synonyms, a group between semicolons; of Chinese also characters of
+auxiliary words, and those behind a numeral that tells one thing from another ("ordered").
 """
 
 from __future__ import annotations
@@ -76,13 +77,18 @@ def load_rules(language: str) -> LanguageRules:
 @cache
 def find_pattern(kind: str) -> re.Pattern[str]:
     """What matches a question of a kind, or an answer with a cause or a first person, in any of the languages."""
-    return re.compile("|".join(entry[kind] for entry in _load().values()), re.IGNORECASE)
+    return re.compile(join_patterns(kind), re.IGNORECASE)
+
+
+def join_patterns(kind: str) -> str:
+    """The text of a pattern for any of the languages that have one of a kind."""
+    return "|".join(filter(None, (entry.get(kind) for entry in _load().values())))
 
 
 @cache
 def load_words(kind: str) -> frozenset[str]:
     """The words of numbers or times in all of the languages."""
-    return word_set(" ".join(entry[kind] for entry in _load().values()))
+    return word_set(" ".join(entry.get(kind, "") for entry in _load().values()))
 
 
 @cache

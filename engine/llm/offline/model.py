@@ -16,7 +16,7 @@ from engine.llm.offline.quoting.closest import select_closest
 from engine.llm.offline.quoting.contrasts import find_contrasts
 from engine.llm.offline.quoting.gaps import find_gaps, lacks_answer
 from engine.llm.offline.quoting.joint import find_joint_gaps
-from engine.llm.offline.quoting.notices import render_closest, render_corrections
+from engine.llm.offline.quoting.notices import is_written, render_closest, render_corrections
 from engine.llm.offline.ranking import rank_sentences
 from engine.llm.offline.sentences import merge_lead_sentences
 from engine.llm.offline.supersession.sources import put_newer_first
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 4
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 23
+ANSWER_VERSION = 24
 
 NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
@@ -140,6 +140,9 @@ class OfflineModel:
             chosen = select_closest(candidates, clauses)
             gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
             lead = f"{render_closest(gaps)}\n"
+        if lead:
+            shown = " ".join(f"{candidates[at].speaker} {candidates[at].text}" for at in chosen)
+            lead = f"{render_closest([word for word in gaps if not is_written(word, shown)])}\n"
         candidates, chosen = await asyncio.to_thread(put_newer_first, candidates, chosen, zone=prompt.zone)
         quoted = render_quotations(build_quotations(chosen, candidates), prompt.zone)
         return f"{searched}{lead}{quoted}" if quoted else NOTHING_FOUND

@@ -67,7 +67,7 @@ def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScor
         bridge = find_bridge(answers[0], clause, candidates) if answers else None
         if adjacent and (clause.has_hint or not answers):
             chosen += adjacent
-        elif bridge is not None:
+        elif bridge is not None and clause.answer_type != "absence":
             chosen += [answers[0], bridge, *_filter_by_answer_type(answers, clause, candidates)][:share]
         else:
             chosen += _filter_by_answer_type(answers, clause, candidates)

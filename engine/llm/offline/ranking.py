@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.llm.offline.attendance import ABSENT, list_absence_words
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.language_forms import list_forms
 from engine.llm.offline.language_rules import detect_rules
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from engine.models import Source
     from engine.usage import UsageMeter
 
+MAX_BEFORE_ABSENCE = 3  # sentences that name the meeting
 MAX_CANDIDATES = 96  # sentences that are embedded
 
 GENERIC_SHARE = 0.35  # weight of a word with little meaning
@@ -155,9 +157,17 @@ def score_clause(
     others = _list_other_words(clause, terms)
     own = _cover_all(terms, others, alike, [one.stems for one in candidates])
     nearby = _cover_all(terms, _NO_WORDS, _NO_WORDS, [one.nearby_stems for one in candidates])
+    if kind == "absence":
+        asked_by = list_absence_words({term.stem for term in terms})
+        places = np.array([term.stem in asked_by for term in terms], dtype=bool)
+        said = _find_absences((own + nearby)[:, ~places], candidates)
+        kind = "absence" if said.any() else "person"
+        if said.any():  # a sentence about who came has the words of the question, too
+            own[:, places], nearby[:, places] = said[:, None], 0
+            others = {key: words | {ABSENT} if key in asked_by else words for key, words in others.items()}
     coverage = np.maximum(own, NEARBY_SHARE * (nearby > 0))
     names = np.array([term.is_name for term in terms], dtype=bool)
-    topics = ~names if not names.all() else names
+    topics = find_topics(terms)
     weights = np.array([term.weight for term in terms])
     weights = weights / (weights.sum() or 1.0)
     covered = coverage @ weights
@@ -174,6 +184,22 @@ def score_clause(
     return ClauseScores(
         clause, tuple(terms), others, alike, kind, counted, bool(hint), weights, coverage, own, similar, score, support
     )
+
+
+def _find_absences(covered: np.ndarray, candidates: Sequence[Candidate]) -> np.ndarray:
+    """Which sentences say that somebody did not come, after or in a sentence with another term of the question."""
+    about = [bool(row.any()) or not row.size for row in covered]
+    said = np.zeros(len(candidates), dtype=bool)
+    for at, one in enumerate(candidates):
+        near = range(max(0, at - MAX_BEFORE_ABSENCE), at + 1)
+        said[at] = ABSENT in one.stems and any(about[each] for each in near if candidates[each].source is one.source)
+    return said
+
+
+def find_topics(terms: Sequence[Term]) -> np.ndarray:
+    """Which terms say what is asked about: those that are no names; all if these say little, or if there are none."""
+    topics = np.array([not term.is_name for term in terms], dtype=bool)
+    return topics if any(not (term.is_name or term.is_generic) for term in terms) else np.ones_like(topics)
 
 
 def _find_only_speaker(terms: Sequence[Term], own: np.ndarray, candidates: Sequence[Candidate]) -> np.ndarray:

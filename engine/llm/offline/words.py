@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.text.languages.unspaced import RUN, has_function_alone, has_unspaced, list_pairs
+from engine.text.time_spans import MONTHS
 from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS, STOP_WORDS
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ _STATE = re.compile(
 )
 # "I've", "it's", "don't": what stands before the ending, without the n of "not".
 _CONTRACTION = re.compile(r"\A(\w{1,40}?)(?:['’](?:s|ve|m|re|ll|d)|n?['’]t)\Z")
+# A day and a month in digits: "4.3.", "24/03/2026", "2026-03-24"; a slash alone may divide.
+_DATE = re.compile(
+    r"(?<![\d.,])(\d{1,2})\. ?(\d{1,2})\.(?=\d{4}(?!\d)|[:,)]| [a-zäöü])|(?<![\d/])(\d{1,2})/(\d\d)/\d{4}(?![\d/])"
+    r"|(?<![\d-])\d{4}-(\d\d)-(\d\d)(?![\d-])"
+)
+LAST_DAY = 31
 _VOWEL = re.compile("[aeiouyäöüéèà]")
 _SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
@@ -89,6 +96,19 @@ def content_words(text: str) -> list[str]:
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the content words; of sentences they are kept, as several steps of one answer ask for them."""
     return _read_stems(text) if len(text) > MAX_KEPT_LENGTH else _keep_stems(text)
+
+
+def date_stems(text: str) -> frozenset[str]:
+    """The stems of the days and months that a text gives in digits: 4 and March, in each language, of "4.3."."""
+    found = set[str]()
+    for day, month, other_day, other_month, iso_month, iso_day in _DATE.findall(text):
+        found |= _name_day(int(day or other_day or iso_day), int(month or other_month or iso_month))
+    return frozenset(found)
+
+
+def _name_day(day: int, month: int) -> frozenset[str]:
+    names = _MONTH_STEMS.get(month - 1, frozenset())
+    return names | {str(day)} if names and 0 < day <= LAST_DAY else frozenset()
 
 
 def _read_stems(text: str) -> frozenset[str]:
@@ -168,3 +188,6 @@ def _restore_base(rest: str) -> str:
 
 
 _GENERIC_STEMS = frozenset(stem(word) for word in GENERIC_WORDS)
+_MONTH_STEMS = {
+    number: frozenset(stem(name) for name, at in MONTHS.items() if at == number) for number in set(MONTHS.values())
+}

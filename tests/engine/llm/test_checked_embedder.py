@@ -106,3 +106,13 @@ async def test_the_scale_is_measured_once_and_can_be_recalled() -> None:
     other.recall_scale(measured)
     assert await other.measure_scale(UsageMeter()) == measured
     assert unused.batches == []
+
+
+async def test_the_scale_of_words_is_measured_with_the_first_words() -> None:
+    embedder = wrap_embedder(inner := HashEmbedder())
+    vectors, measured = await embedder.embed_words(["oar", "mast"], UsageMeter())
+    again, same = await embedder.embed_words(["oar", "mast"], UsageMeter())
+    assert len(inner.batches) == 2
+    assert same == measured
+    assert len(vectors) == 2
+    assert (vectors == again).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from engine.llm.offline.attendance import asks_for_absent, says_absent
 from engine.llm.offline.language_rules import find_pattern, load_words
 from engine.llm.offline.words import MONEY, UPPER, has_price, is_stop_word, split_words, stem
 from engine.text.languages.unspaced import has_unspaced
@@ -12,7 +13,7 @@ from engine.text.patterns import compile_late
 from engine.text.time_spans import MONTHS, WEEKDAYS
 from engine.text.word_lists import CALENDAR_WORDS, SYNONYMS, word_set
 
-AnswerType = Literal["price", "quantity", "time", "person", "reason", "any"]
+AnswerType = Literal["price", "quantity", "time", "absence", "person", "reason", "any"]
 
 _QUESTION_WORD = r"(?:on|in|at|to|from|until|by|for|since|with)?\s*\b(?:who|whom|whose|what|which|when|where|why|how)\b"
 _CLAUSE_BREAK = compile_late(
@@ -218,6 +219,8 @@ def is_list_noun(word: str) -> bool:
 
 def answer_type(clause: str) -> AnswerType:
     """The type of answer that a clause needs; a "who" after another question word only describes somebody."""
+    if asks_for_absent(clause):
+        return "absence"
     other = _RELATIVE_WHO.match(clause) is not None
     found = (
         name
@@ -235,7 +238,7 @@ def is_yes_or_no(clause: str) -> bool:
 def counted_stems(clause: str) -> frozenset[str]:
     """The stems of what is counted or measured, or of what "who" asks about, which is no answer itself."""
     units = [" ".join(_MEASURES[word.lower()]) for word in _DEGREE.findall(clause) if word.lower() != "often"]
-    about = [clause] if answer_type(clause) == "person" else _COUNTED.findall(clause) or units
+    about = [clause] if answer_type(clause) in {"person", "absence"} else _COUNTED.findall(clause) or units
     counted = {stem(word) for found in about for word in split_words(found) if not is_stop_word(word)}
     return frozenset(counted.union(*map(synonym_stems, counted)))
 
@@ -260,8 +263,9 @@ def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset(
     words = split_words(text.casefold())
     numbers = list(map(is_number, words))
     timed = not _TIME_STEMS.isdisjoint(map(stem, words)) or not _TIME_WORDS.isdisjoint(words) or has_day(text)
-    if kind in _ANSWER_CUES and find_pattern(_OTHER_CUES[kind]).search(text):
-        return True
+    is_said = kind in _ANSWER_CUES and find_pattern(_OTHER_CUES[kind]).search(text) is not None
+    if is_said or kind == "absence":
+        return is_said or says_absent(text)
     if kind in _ANSWER_CUES:
         excluded = of | _TIME_STEMS if kind == "person" else frozenset()
         return not excluded.issuperset(map(stem, _ANSWER_CUES[kind].findall(text))) or None

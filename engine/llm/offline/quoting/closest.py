@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.llm.offline.ranking import find_topics
 from engine.llm.offline.words import count_words
 from engine.text.languages.unspaced import has_unspaced
 
@@ -40,7 +41,7 @@ def _is_near(at: int, clause: ClauseScores, candidates: Sequence[Candidate]) -> 
         return False
     names = np.array([term.is_name for term in clause.terms], dtype=bool)
     covered = clause.coverage[at]
-    topics = ~names if not names.all() else names
+    topics = find_topics(clause.terms)
     share = float(covered[topics] @ clause.weights[topics] / (clause.weights[topics].sum() or 1.0))
     if share >= MIN_SHARE and (clause.own[at] > 0).any():
         return True

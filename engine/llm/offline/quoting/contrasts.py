@@ -119,7 +119,7 @@ def _decides(
 ) -> bool:
     """Whether the sentences that say most of what else is asked contrast with a qualifier."""
     term = next((at for at, each in enumerate(clause.terms) if each.word == one.word), None)
-    if term is None:
+    if term is None or (clause.terms[term].is_generic and one.word.casefold() not in CONTRASTING_WORDS):
         return False
     same = {
         qualifier.word

@@ -6,8 +6,10 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from engine.llm.offline.language_rules import detect_rules
 from engine.llm.offline.questions.analysis import has_answer_type, is_list_noun, is_number, is_unit
 from engine.llm.offline.quoting.contrasts import join_names, list_stated
+from engine.llm.offline.quoting.unspaced_gaps import join_characters
 from engine.llm.offline.words import content_stems, has_parts, is_generic, is_stop_word, split_words, stem, word_family
 from engine.text.languages.unspaced import has_unspaced
 from engine.text.patterns import compile_late
@@ -107,7 +109,7 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
     others = [term.word for term in plain if _is_place(term, clause) or _is_subject(term, clause)]
     others += [term.word for term in plain if not is_row and _is_asked_verb(term, clause)]
     others += _list_other_letters(clause.text, quoted, candidates)
-    others += _find_negation(clause.text, quoted)
+    others += _find_negation(clause.text, quoted) if clause.answer_type != "absence" else []
     others += [term.word for term in plain if _is_other_row(term, clause, quoted)]
     others += _find_verb_gap(positions, clause, candidates)
     others += [
@@ -116,7 +118,8 @@ def find_gaps(positions: Sequence[int], clause: ClauseScores, candidates: Sequen
         if _stands_for_another(term, clause, positions, candidates) and not _has_characters(term.word, quoted)
     ]
     found = [word for word in dict.fromkeys(named + others) if not _HIRAGANA.search(word)]
-    return [_add_noun(word, clause.text) for word in found]
+    texts = [candidate.text for candidate in quoted]
+    return [_add_noun(word, clause.text) for word in join_characters(found, clause.text, texts)]
 
 
 def _add_noun(word: str, question: str) -> str:
@@ -143,6 +146,8 @@ def lacks_answer(positions: Sequence[int], clause: ClauseScores, candidates: Seq
     if clause.answer_type == "reason":
         said = [candidates[at].text for at in positions if not candidates[at].is_question]
         return len(said) < MIN_EXPLANATION and not any(has_answer_type(text, "reason") for text in said)
+    if clause.answer_type == "absence":
+        return not any(has_answer_type(text, "absence") for text in texts)
     if clause.answer_type not in {"price", "quantity", "time"}:
         return False
     numbers = any(_has_number(text, is_price=clause.answer_type == "price") for text in texts)
@@ -290,8 +295,9 @@ def _list_lettered(text: str) -> set[tuple[str, str]]:
 
 def _find_negation(question: str, quoted: Sequence[Candidate]) -> list[str]:
     """The "not" of a question, if nothing that is quoted denies or excludes anything."""
-    found = _NEGATED.search(question)
-    if found is None or has_unspaced(question) or any(_DENIES.search(candidate.text) for candidate in quoted):
+    is_portuguese = detect_rules(question).language == "pt"  # in which "no" means "in the"
+    found = [each for each in _NEGATED.findall(question) if not (is_portuguese and each.startswith("no "))]
+    if not found or has_unspaced(question) or any(_DENIES.search(candidate.text) for candidate in quoted):
         return []
     return [found[0].strip()]
 

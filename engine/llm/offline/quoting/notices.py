@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.text.languages.unspaced import has_unspaced
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,6 +27,13 @@ _SEARCHED = re.compile(
 def render_closest(gaps: Sequence[str]) -> str:
     """The line above the closest passages; `gaps`: the words that they lack."""
     return CLOSEST_WITHOUT.format(words=_quote(gaps)) if gaps else CLOSEST
+
+
+def is_written(word: str, text: str) -> bool:
+    """Whether a word stands in a text, so that it cannot be said that nothing was found about it."""
+    if has_unspaced(word):
+        return word in text
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def render_corrections(corrections: Sequence[tuple[str, str]]) -> str:

@@ -11,6 +11,7 @@ from engine.llm.offline.words import (
     UPPER,
     content_stems,
     content_words,
+    date_stems,
     has_price,
     is_common,
     is_stop_word,
@@ -66,3 +67,25 @@ def test_the_stems_of_sentences_are_kept_and_those_of_whole_sources_are_not() ->
 def test_contractions_of_function_words_say_nothing() -> None:
     words = ("I’ve", "I'm", "isn’t", "don't", "can't", "won't", "it's", "Ada's", "l’eau")
     assert [word for word in words if not is_stop_word(word)] == ["Ada's", "l’eau"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stems"),
+    [
+        ("Besichtigt am 9.5.: die Mühle", {"9", "mai", "mayo"}),
+        ("am 19.05. um 8", {"19", "mai"}),
+        ("am 9.5.2026", {"9", "mai"}),
+        ("el 19/05/2026 a las 9", {"19", "mayo"}),
+        ("2/03 of the crew", set()),
+        ("a ratio of 10/12", set()),
+        ("The rope weighs 3.5.", set()),
+        ("It is 3.5. The mast is 4.6. Ada knows.", set()),
+        ("2026-05-19", {"19", "maio"}),
+        ("version 4.5.1", set()),
+        ("3/4 of it, 1.250,00", set()),
+        ("am 41.5.", set()),
+    ],
+)
+def test_days_in_digits_have_the_stems_of_their_names(text: str, stems: set[str]) -> None:
+    assert stems <= date_stems(text)
+    assert bool(stems) == bool(date_stems(text))

@@ -6,6 +6,7 @@ import pytest
 
 from engine.llm.offline.quoting.notices import (
     is_closest,
+    is_written,
     match_closest,
     match_corrections,
     render_closest,
@@ -29,3 +30,9 @@ def test_corrections_are_recognized() -> None:
     assert found is not None
     assert found["written"] == "“hreon”, “secrte”"
     assert match_corrections("I searched for it.") is None
+
+
+def test_a_word_that_is_shown_was_found() -> None:
+    assert is_written("Farmácia", "A farmácia abre às 8h.")
+    assert is_written("磨坊", "磨坊的钟")
+    assert not is_written("farm", "A farmácia abre às 8h.")
