@@ -233,8 +233,7 @@ class Profiles(Topic[Place_co]):
     def load_weights(self, ids: Collection[int]) -> dict[int, int]:
         """The weights of these relations, if they have a profile."""
         rows = self.db.execute_fetchall(
-            "SELECT r.id, r.weight FROM @list(?, j) @then JOIN relation r ON r.id = j.value",
-            (id_list(ids),),
+            "SELECT r.id, r.weight FROM @list(?, j) @then JOIN relation r ON r.id = j.value", (id_list(ids),)
         )
         return {row[0]: row[1] for row in rows}
 
@@ -327,14 +326,11 @@ class Profiles(Topic[Place_co]):
 
         Facts may have been deleted since the batch was loaded: the profiles of keys that changed again are emptied.
         """
-        delete_unused = (
-            self._delete_profiles(KeyKind.PAIR, folded.removed_pairs),
-            self._delete_profiles(KeyKind.NAME, folded.removed_names),
-            self._upsert_entities(folded.entities),
-            self._upsert_relations(folded.relations),
-        )
-        for delete in delete_unused:
-            delete()
+        pairs, names = folded.removed_pairs, folded.removed_names
+        deleted = self._delete_profiles(KeyKind.PAIR, pairs), self._delete_profiles(KeyKind.NAME, names)
+        saved = self._upsert_entities(folded.entities), self._upsert_relations(folded.relations)
+        for delete_unused in (*deleted, *saved):
+            delete_unused()
         if Settings(self.db).get_int("last_revision") > folded.batch.generation:
             changed = StaleKeys(self.db).find_changed(folded.batch.stale_keys)
             Invalidation(self.db).clear_profiles(
