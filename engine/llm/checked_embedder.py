@@ -129,10 +129,9 @@ class CheckedEmbedder:
     async def embed_words(self, words: Sequence[str], meter: UsageMeter) -> tuple[np.ndarray, SimilarityScale]:
         """The vectors of words, and the scale of its cosines of single words, which is measured by the first call."""
         unrelated = [] if self._word_scales else UNRELATED_WORDS
-        vectors = await self.embed([*words, *unrelated], meter)
+        vectors = unit_vectors(await self.embed([*words, *unrelated], meter))
         if unrelated:
-            units = unit_vectors(vectors[len(words) :])
-            cosines = units @ units.T
+            cosines = vectors[len(words) :] @ vectors[len(words) :].T
             pairs = cosines[np.eye(*cosines.shape) == 0]
             self._word_scales[:] = [SimilarityScale(max(0.0, float(pairs.mean())))]
         return vectors[: len(words)], self._word_scales[0]

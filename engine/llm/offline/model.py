@@ -135,14 +135,13 @@ class OfflineModel:
         gaps = gaps or [word for clause in clauses for word in find_contrasts(chosen, clause, candidates)]
         gaps = gaps or [word for clause in clauses for word in find_joint_gaps(chosen, clause, candidates)]
         lacks = bool(chosen) and all(lacks_answer(chosen, clause, candidates) for clause in clauses)
-        lead = f"{render_closest(gaps)}\n" if gaps or lacks else ""
+        is_closest = bool(gaps) or lacks or not chosen
         if not chosen:
             chosen = select_closest(candidates, clauses)
             gaps = [word for clause in clauses for word in find_gaps(chosen, clause, candidates)]
-            lead = f"{render_closest(gaps)}\n"
-        if lead:
-            shown = " ".join(f"{candidates[at].speaker} {candidates[at].text}" for at in chosen)
-            lead = f"{render_closest([word for word in gaps if not is_written(word, shown)])}\n"
+        shown = " ".join(f"{candidates[at].speaker} {candidates[at].text}" for at in chosen)
+        missing = [word for word in gaps if not is_written(word, shown)]
+        lead = f"{render_closest(missing)}\n" if is_closest else ""
         candidates, chosen = await asyncio.to_thread(put_newer_first, candidates, chosen, zone=prompt.zone)
         quoted = render_quotations(build_quotations(chosen, candidates), prompt.zone)
         return f"{searched}{lead}{quoted}" if quoted else NOTHING_FOUND

@@ -11,9 +11,7 @@ from bot.text.speech.chat_sentences import split_sentences
 
 MAX_WORDS = 5
 _LINKING = phrases.parse_words("of the and & de del da do y e et und am im zum zur")
-_LAST = phrases.parse_words(
-    "street avenue boulevard straße strasse gasse allee gmbh ltd inc llc corp ag kg sarl sas sa sl lda ltda"
-)
+_LAST = phrases.parse_words("street avenue boulevard straße strasse gasse allee gmbh ltd inc llc corp sarl lda ltda")
 _FIRST = phrases.parse_words("calle avenida plaza rue boulevard rua avenue")
 # By these somebody is called, answered or thanked.
 _CALLS = phrases.GREETINGS | phrases.YES_NO | phrases.THANKS | phrases.WISHES | phrases.TIMES_OF_DAY

@@ -105,3 +105,17 @@ def test_labels_of_minutes_are_read() -> None:
 def test_a_long_text_takes_no_long_time(text: str) -> None:
     asks_for_absent(text)
     says_absent(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "缺席的人下周补课。",
+        "缺席率是百分之三。",
+        "如果缺席，学费不退。",
+        "没参加保险的船不能出海。",
+        "ミラさんが欠席した場合は延期です。",
+    ],
+)
+def test_a_rule_about_absence_says_of_nobody_that_they_were_absent(text: str) -> None:
+    assert not says_absent(text)
