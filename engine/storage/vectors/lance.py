@@ -20,9 +20,9 @@ from engine.options import VECTOR_CACHE_BYTES
 from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
+from engine.storage.vectors.in_memory.table_shares import TABLES, TableShares
 from engine.storage.vectors.lance_maintenance import INDEX_ABOVE, TableMaintenance
 from engine.storage.vectors.lance_table import LanceTable, build_schema
-from engine.storage.vectors.table_shares import TABLES, TableShares
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -17,7 +17,7 @@ from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.spilled_rows import CopyLost
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.row_loading import SpaceGroups, reserve_rows
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
     build_filter,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from engine.storage.vectors.row_arrays import RowArrays
-    from engine.storage.vectors.table_shares import TableShares
+    from engine.storage.vectors.in_memory.row_arrays import RowArrays
+    from engine.storage.vectors.in_memory.table_shares import TableShares
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,7 @@ from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors.base import VectorRow
-from engine.storage.vectors.row_arrays import RowArrays
+from engine.storage.vectors.in_memory.row_arrays import RowArrays
 
 DIM = 4
 ONE_VECTOR = np.eye(DIM, dtype=np.float32)[[0]]

@@ -12,10 +12,10 @@ from psycopg import sql
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.psycopg_calls import fetch_rows
+from engine.storage.vectors.in_memory.row_loading import reserve_rows
+from engine.storage.vectors.in_memory.table_shares import TableShares
 from engine.storage.vectors.pgvector_copy.change_log import Moment, find_present, find_unseen
 from engine.storage.vectors.pgvector_tables import MAX_PAGE_DIM, TABLES, list_leaves, table_name
-from engine.storage.vectors.row_loading import reserve_rows
-from engine.storage.vectors.table_shares import TableShares
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
     from engine.storage.vectors.base import VectorTable
+    from engine.storage.vectors.in_memory.row_arrays import RowArrays
     from engine.storage.vectors.pgvector_copy.change_log import Change
-    from engine.storage.vectors.row_arrays import RowArrays
 
 
 READ_BATCH = 2_000  # changed ids read at once

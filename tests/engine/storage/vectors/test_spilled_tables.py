@@ -21,13 +21,13 @@ from engine.scheduling.supervisor import Supervisor
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.disk import Disk
 from engine.storage.vector_columns import REMAINDER, ROUNDED, RoundedColumns
-from engine.storage.vectors import row_arrays
 from engine.storage.vectors.base import VectorFilter, VectorRow
+from engine.storage.vectors.in_memory import row_arrays
+from engine.storage.vectors.in_memory.row_arrays import RowArrays, row_bytes
+from engine.storage.vectors.in_memory.row_loading import EXACT_SHARE, reserve_rows
+from engine.storage.vectors.in_memory.table_shares import TABLES
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_table import MAX_LOSSES, LanceTable
-from engine.storage.vectors.row_arrays import RowArrays, row_bytes
-from engine.storage.vectors.row_loading import EXACT_SHARE, reserve_rows
-from engine.storage.vectors.table_shares import TABLES
 from tests.contracts.test_vectors_contract import random_units
 from tests.support.patience import PATIENCE
 

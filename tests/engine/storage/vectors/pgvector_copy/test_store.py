@@ -16,10 +16,10 @@ from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorTable
+from engine.storage.vectors.in_memory.row_arrays import row_bytes
 from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.pgvector_copy import copies
 from engine.storage.vectors.pgvector_copy.store import CopiedVectors
-from engine.storage.vectors.row_arrays import row_bytes
 from tests.contracts.test_vectors_contract import DIM, ONE, fill_store, search_ids, unit_vector
 from tests.engine.storage.vectors.test_cached_table import fill_rooms
 from tests.support.patience import PATIENCE

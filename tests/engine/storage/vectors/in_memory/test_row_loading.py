@@ -7,8 +7,8 @@ import pytest
 
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorFilter
-from engine.storage.vectors.row_arrays import RowArrays
-from engine.storage.vectors.row_loading import SpaceGroups
+from engine.storage.vectors.in_memory.row_arrays import RowArrays
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups
 from tests.contracts.test_vectors_contract import random_units
 
 DIM = 8

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from engine.storage.vector_columns import RoundedColumns
-from engine.storage.vectors.row_arrays import row_bytes
-from engine.storage.vectors.table_shares import TABLES, TableShares
+from engine.storage.vectors.in_memory.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.table_shares import TABLES, TableShares
 
 DIM, EACH = 8, 100_000
 ROW = row_bytes(RoundedColumns(DIM))

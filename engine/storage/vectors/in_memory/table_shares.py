@@ -6,7 +6,7 @@ from typing import get_args
 
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorTable
-from engine.storage.vectors.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.row_arrays import row_bytes
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 GROWTH = 1.5  # times the rows that a table has, for which it is given memory if there is enough

@@ -11,7 +11,7 @@ from engine.errors import DiskError
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.spilled_rows import SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
-from engine.storage.vectors.row_arrays import RowArrays, row_bytes
+from engine.storage.vectors.in_memory.row_arrays import RowArrays, row_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
