@@ -20,7 +20,7 @@ class ArraysFull(Exception):
 
 
 class OutsideColumn(Protocol):
-    """A column that is not in memory alone."""
+    """A column that keeps its rows itself: in a file, or in the form that a library asks for."""
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
         """The rows at these places."""
@@ -33,7 +33,7 @@ class ColumnArrays:
     """Rows in no particular order, at most `max_rows`; for one thread.
 
     Memory is taken as rows are written, up to the highest number so far, and returned when the object is freed.
-    `others`: the columns that are elsewhere, with room for so many rows.
+    `others`: the columns that keep their rows themselves, with room for so many.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ColumnArrays:
     ) -> None:
         self._max_rows = max_rows
         self._count = 0
-        self._others = others or {}
+        self._others = dict(others or {})
         self._arrays = {name: _reserve_array(type_, max_rows) for name, type_ in types.items()}
 
     def __len__(self) -> int:
@@ -58,6 +58,10 @@ class ColumnArrays:
     @property
     def _columns(self) -> dict[str, Any]:
         return {**self._arrays, **self._others}
+
+    def add_column(self, name: str, column: OutsideColumn) -> None:
+        """Add a column that has all rows already."""
+        self._others[name] = column
 
     def append(self, rows: Mapping[str, np.ndarray]) -> None:
         """Add rows, given as all columns. Raises ArraysFull."""

@@ -32,6 +32,9 @@ class VectorColumns(Protocol):
     def compared(self) -> tuple[str, ...]:
         """The columns that are compared with a query."""
 
+    def decode_compared(self, columns: Columns) -> np.ndarray:
+        """The vectors as far as they are compared, shape (n, dim)."""
+
     def prepare(self, queries: np.ndarray) -> Columns:
         """Queries of length one, shape (q, dim), for comparisons: a row for each."""
 
@@ -55,6 +58,9 @@ class ExactColumns:
 
     def decode(self, columns: Columns) -> np.ndarray:
         return columns["vector"]
+
+    def decode_compared(self, columns: Columns) -> np.ndarray:
+        return self.decode(columns)
 
     def prepare(self, queries: np.ndarray) -> Columns:
         return {"vector": queries}
@@ -92,10 +98,13 @@ class RoundedColumns:
 
     def decode(self, columns: Columns) -> np.ndarray:
         if REMAINDER not in self.types:
-            return np.asarray(columns[ROUNDED] * columns["scale"][:, None])
+            return self.decode_compared(columns)
         vectors = columns[REMAINDER] * (1 / REMAINDERS) + columns[ROUNDED]
         lengths = np.sqrt(np.vecdot(vectors, vectors))
         return np.asarray(vectors / np.maximum(lengths, SMALLEST)[:, None])
+
+    def decode_compared(self, columns: Columns) -> np.ndarray:
+        return np.asarray(columns[ROUNDED] * columns["scale"][:, None])
 
     def prepare(self, queries: np.ndarray) -> Columns:
         return self.encode(queries)

@@ -58,7 +58,7 @@ class LanceVectors:
 
     def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor, cache_bytes: int) -> None:
         self._path = path
-        self._shares = TableShares(cache_bytes, dim)
+        self._shares = TableShares(cache_bytes, dim, has_files=True)
         self._loading = asyncio.Lock()
         self._supervisor = supervisor
         self._connection = connection

@@ -17,7 +17,7 @@ from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.spilled_rows import CopyLost
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.in_memory.row_loading import SpaceGroups, reserve_rows
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, add_codes, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
     build_filter,
@@ -250,6 +250,7 @@ class LanceTable:
                 (groups or rows).append(keys, read_flat(batch["vector"]).reshape(-1, self._dim))
             if groups is not None:
                 groups.finish()
+        await add_codes(rows)
         return rows
 
     async def _count_by_space(self) -> Counter[int]:

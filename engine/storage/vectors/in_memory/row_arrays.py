@@ -7,7 +7,6 @@ One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 380
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +16,14 @@ from engine.storage.column_arrays import ColumnArrays, is_member
 from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
+from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, find_in_sample, select_nearest
+from engine.storage.vectors.in_memory.place_runs import Runs, SpaceRuns
+from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, RowCodes
 from engine.storage.vectors.search_plan import max_matching_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
-    from typing import Self
 
     from engine.storage.spilled_rows import SpilledRows
     from engine.storage.vector_columns import Columns, VectorColumns
@@ -38,30 +39,45 @@ KEY_TYPES: dict[str, np.dtype[Any]] = {
 COPY_SHARE = 8
 BLOCK_ROWS = 2_048
 LOOP_ROWS = 200_000  # of a table that is searched in the event loop
-SAMPLE_STEP = 16  # one of this many rows is sampled to estimate how similar the nearest rows are
 EVERYWHERE = slice(None)
 # This multiple of the wanted rows, and so many at least, are compared with the exact query.
 REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
 # Rows at neighboring places are compared where they are, from so many on, and so many at once: few calls, since each
 # waits for its turn in the interpreter. Those in a file are read into a buffer that a cache of the processor holds.
 MIN_RUN_ROWS, MAX_RUN_ROWS, READ_ROWS = 128, 65_536, 8_192
-NO_DIRECTION = np.float32(-2.0)  # below every cosine
-NO_ROWS = np.empty((0, 0), np.int8)
+CODE = "code"
+# From so many rows on their codes are searched; from so many on if a file has rows, which are read one by one.
+MIN_CODED_SCOPE, MIN_CODED_FILE_SCOPE = 50_000, 200_000
+# Lists of codes with fewer rows in the scope, or all such lists if they have few rows of the table, are not searched:
+# comparing these rows takes less time.
+LEAST_COVERAGE, FEW_ROWS_SHARE = 0.25, 32
+NO_ROWS, NO_PLACES = np.empty((0, 0), np.int8), np.empty(0, np.int64)
 
 
 class RowArrays:
     """The rows of one table in no particular order, at most `max_rows`. Changes wait for a search in another thread.
 
     `others`: the columns of vectors that are not in memory alone. Raises CopyLost if these cannot be read or written.
+    `is_coded`: the rows are to have codes.
     """
 
-    def __init__(self, vectors: VectorColumns, max_rows: int, others: Mapping[str, SpilledRows] | None = None) -> None:
+    def __init__(
+        self,
+        vectors: VectorColumns,
+        max_rows: int,
+        others: Mapping[str, SpilledRows] | None = None,
+        *,
+        is_coded: bool = False,
+    ) -> None:
         self._vectors = vectors
         self.others = others or {}
         types = {name: type_ for name, type_ in _column_types(vectors).items() if name not in self.others}
+        self._max_rows = max_rows
         self._rows = ColumnArrays(types, max_rows, self.others)
         self._is_grouped = False
-        self._groups: _Groups | None = None  # None: not known since the last change
+        self._groups: SpaceRuns | None = None  # None: not known since the last change
+        self._is_coded = is_coded
+        self._codes: RowCodes | None = None  # made when there are rows
         self._gate, self._threads = SearchGate(), SearchThreads()
 
     def __len__(self) -> int:
@@ -88,13 +104,31 @@ class RowArrays:
         with self._change():
             self._rows.delete(places)
 
+    def fit_codes(self) -> RowCodes | None:
+        """Codes for these rows, with room for all; None if they are to have none."""
+        if not self._is_coded or len(self) < MIN_TRAINING_ROWS:
+            return None
+        places = np.arange(0, len(self), max(1, len(self) // TRAINING_ROWS))
+        return RowCodes(self._max_rows, self._decode_compared(places))
+
+    def code_list(self, codes: RowCodes, number: int) -> None:
+        """Write the codes of one list; nothing may change before `use_codes`."""
+        start = number * codes.list_rows
+        codes.fill_list(number, self._decode_compared(np.arange(start, min(start + codes.list_rows, len(self)))))
+
+    def use_codes(self, codes: RowCodes) -> None:
+        """Search these codes of all rows from now on."""
+        self._rows.add_column(CODE, codes)
+        self._codes = codes
+
     def append(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
         """Add rows with new keys, given as columns, and their vectors of length one. Raises ArraysFull."""
         with self._change():
             self._rows.append(self._encode(keys, vectors))
 
     def _encode(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> dict[str, np.ndarray]:
-        return {**keys, **self._vectors.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))}
+        codes = {} if self._codes is None else {CODE: self._codes.encode(vectors)}
+        return {**keys, **codes, **self._vectors.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))}
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -138,7 +172,10 @@ class RowArrays:
         return self._threads.hold()
 
     def search(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
-        """The k rows most similar to a query of length one that match the filter, best first; ties by id and part."""
+        """The k rows most similar to a query of length one that match the filter, best first; ties by id and part.
+
+        In tables with codes, any of thousands of equal rows may be left out, and rarely another row.
+        """
         [hits] = self.search_each([(query, k)], vector_filter)
         return hits
 
@@ -183,7 +220,7 @@ class RowArrays:
     def _find_nearest_to(self, query: np.ndarray, count: int, vector_filter: VectorFilter) -> np.ndarray:
         expected, prepared = max_matching_rows(vector_filter) or 0, self._vectors.prepare(query)
         every = self._compare_all(prepared) if expected * COPY_SHARE >= len(self) > 0 else None
-        if every is not None and (near := _find_in_sample(every, count * len(self) // expected)) is not None:
+        if every is not None and (near := find_in_sample(every, count * len(self) // expected)) is not None:
             places = near[self._matches(vector_filter, near)]
             if len(places) >= count:
                 return np.asarray(places)
@@ -198,27 +235,56 @@ class RowArrays:
     def _find_in_groups(
         self, queries: np.ndarray, counts: Sequence[int], vector_filter: VectorFilter
     ) -> list[np.ndarray]:
-        """As `_find_nearest`, where rows of a space are neighbors: these are compared where they are."""
-        starts, ends = self._find_runs(vector_filter)
-        firsts = np.append(0, np.cumsum(ends - starts))
+        """As `_find_nearest`, where rows of a space are neighbors; if many have codes, hardly any row is missed."""
+        runs = self._find_runs(vector_filter)
+        least = MIN_CODED_FILE_SCOPE if ROUNDED in self.others else MIN_CODED_SCOPE
+        if self._codes is None or runs.lengths.sum() < least:
+            return self._find_in_runs(queries, counts, runs)
+        lists = runs.list_full_parts(self._codes.list_rows, LEAST_COVERAGE, len(self) // FEW_ROWS_SHARE)
+        coded, others = runs.divide(self._codes.list_rows, lists)
+        near = self._find_by_codes(self._codes, queries, counts, lists, coded)
+        return [np.append(*each) for each in zip(near, self._find_in_runs(queries, counts, others), strict=True)]
+
+    def _find_by_codes(
+        self, codes: RowCodes, queries: np.ndarray, counts: Sequence[int], lists: np.ndarray, runs: Runs
+    ) -> list[np.ndarray]:
+        """As `_find_in_runs`, for runs in lists of codes; their rows are compared where codes tell too little."""
+        if not len(lists):
+            return [NO_PLACES] * len(queries)
+        searched = int(runs.lengths.sum())
+        matches = runs.mark(len(self)) if searched < len(lists) * codes.list_rows else None
+        if not self._rows["has_direction"].all():
+            matches = self._rows["has_direction"] if matches is None else matches & self._rows["has_direction"]
+            searched = int(np.count_nonzero(matches))
+        found = codes.find(queries, max(counts), lists, matches)
+        places = np.unique(np.concatenate([each.places for each in found]))
+        compared = self._compare_copies(self._vectors.prepare(queries), places)
+        near = list[np.ndarray]()
+        for query, count, candidates, row in zip(queries, counts, found, compared, strict=True):
+            similarities = row[np.searchsorted(places, candidates.places)]
+            if candidates.are_enough(similarities, count // REFINE_FACTOR, searched):
+                near.append(candidates.places[select_nearest(similarities, count)])
+            else:
+                near += self._find_in_runs(query[None], [count], runs)
+        return near
+
+    def _find_in_runs(self, queries: np.ndarray, counts: Sequence[int], runs: Runs) -> list[np.ndarray]:
+        """For each query the places of the rows of these runs that are as similar as the last wanted one."""
+        starts, firsts = runs.starts, np.append(0, np.cumsum(runs.lengths))
         found = list[np.ndarray]()
-        for similarities, count in zip(self._compare_runs(queries, starts, ends), counts, strict=True):
-            near = _select_nearest(similarities, count)
-            runs = np.searchsorted(firsts, near, side="right") - 1
-            places = starts[runs] + near - firsts[runs] if len(near) else near
+        for similarities, count in zip(self._compare_runs(queries, runs), counts, strict=True):
+            near = select_nearest(similarities, count)
+            owners = np.searchsorted(firsts, near, side="right") - 1
+            places = starts[owners] + near - firsts[owners] if len(near) else near
             found.append(np.asarray(places[self._rows["has_direction"][places]]))
         return found
 
-    def _find_runs(self, vector_filter: VectorFilter) -> tuple[np.ndarray, np.ndarray]:
-        """The first places of all runs of neighbors that match the filter, and the places behind their last ones."""
+    def _find_runs(self, vector_filter: VectorFilter) -> Runs:
+        """All runs of neighbors that match the filter."""
         if vector_filter.rooms or vector_filter.ids is not None:
-            return _join_neighbors(np.flatnonzero(self._matches(vector_filter)))
-        groups = self._groups or _Groups.find(self._rows["space"])
-        self._groups = groups
-        matches = is_member(groups.spaces, vector_filter.spaces)
-        starts, ends = groups.starts[matches], groups.ends[matches]
-        is_first, is_last = np.append(True, starts[1:] != ends[:-1]), np.append(starts[1:] != ends[:-1], True)
-        return (starts[is_first], ends[is_last]) if len(starts) else (starts, ends)
+            return Runs.find(np.flatnonzero(self._matches(vector_filter)))
+        self._groups = self._groups or SpaceRuns.find(self._rows["space"])
+        return self._groups.select(vector_filter.spaces)
 
     def _matches(self, vector_filter: VectorFilter, places: np.ndarray | slice = EVERYWHERE) -> np.ndarray:
         """Which rows at these places match the filter and have a direction, as booleans."""
@@ -230,20 +296,20 @@ class RowArrays:
         matches &= self._rows["has_direction"][places]
         return matches
 
-    def _compare_runs(self, queries: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    def _compare_runs(self, queries: np.ndarray, runs: Runs) -> np.ndarray:
         """The cosines of each query with the rows of these runs, long ones where they are.
 
         NO_DIRECTION for vectors without one.
         """
-        prepared, lengths = self._vectors.prepare(queries), ends - starts
+        prepared, lengths = self._vectors.prepare(queries), runs.lengths
         firsts = np.append(0, np.cumsum(lengths))
         similarities = np.empty((len(queries), firsts[-1]), np.float32)
         is_long = lengths >= MIN_RUN_ROWS
-        runs = zip(starts[is_long].tolist(), ends[is_long].tolist(), firsts[:-1][is_long].tolist(), strict=True)
-        self._compare_blocks(prepared, [(start, end, first - start) for start, end, first in runs], similarities)
+        long_runs = zip(*(each[is_long].tolist() for each in (*runs, firsts[:-1])), strict=True)
+        self._compare_blocks(prepared, [(start, end, first - start) for start, end, first in long_runs], similarities)
         if not is_long.all():
             others = np.flatnonzero(np.repeat(~is_long, lengths))
-            places = others + np.repeat((starts - firsts[:-1])[~is_long], lengths[~is_long])
+            places = Runs(runs.starts[~is_long], runs.ends[~is_long]).list_places()
             copied = self._compare_copies(prepared, places)
             copied[:, ~self._rows["has_direction"][places]] = NO_DIRECTION
             similarities[:, others] = copied
@@ -299,25 +365,12 @@ class RowArrays:
     def _decode(self, places: np.ndarray) -> np.ndarray:
         return self._vectors.decode(self._copy(places, self._vectors.types))
 
+    def _decode_compared(self, places: np.ndarray) -> np.ndarray:
+        return self._vectors.decode_compared(self._copy(places, self._vectors.compared))
+
     def _copy(self, places: np.ndarray, names: Iterable[str]) -> dict[str, np.ndarray]:
         """These columns, only these rows."""
         return {name: self._rows.copy(name, places) for name in names}
-
-
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """Runs of neighbors of one space: their first places, and the places behind their last ones."""
-
-    spaces: np.ndarray
-    starts: np.ndarray
-    ends: np.ndarray
-
-    @classmethod
-    def find(cls, spaces: np.ndarray) -> Self:
-        """The runs in a column of spaces."""
-        edges = np.flatnonzero(spaces[1:] != spaces[:-1]) + 1
-        starts = np.append(np.zeros(min(1, len(spaces)), np.int64), edges)
-        return cls(spaces[starts], starts, np.append(starts, len(spaces))[1:])
 
 
 def _split(start: int, end: int, shift: int, resident: int) -> Iterator[tuple[int, int, int]]:
@@ -326,32 +379,6 @@ def _split(start: int, end: int, shift: int, resident: int) -> Iterator[tuple[in
         last = min(start + MAX_RUN_ROWS, end, resident) if start < resident else min(start + READ_ROWS, end)
         yield start, last, shift
         start = last
-
-
-def _select_nearest(similarities: np.ndarray, count: int) -> np.ndarray:
-    """The places of the rows as similar as the `count`-th of those with a direction; of all if these are fewer."""
-    near = _find_in_sample(similarities, count)
-    if near is None or len(near) < count:
-        near = np.flatnonzero(similarities > NO_DIRECTION)
-    if count < len(near):
-        found = similarities[near]
-        near = near[found >= np.partition(found, -count)[-count]]
-    return near
-
-
-def _find_in_sample(similarities: np.ndarray, count: int) -> np.ndarray | None:
-    """The places of the most similar rows, about twice `count`, found faster than by sorting; None if too many."""
-    sample, rank = similarities[::SAMPLE_STEP], 2 * count // SAMPLE_STEP + 1
-    if rank > len(sample) // 2:
-        return None
-    return np.flatnonzero(similarities >= np.partition(sample, -rank)[-rank])
-
-
-def _join_neighbors(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The runs of neighbors among ascending places: first places, and the places behind the last ones."""
-    edges = np.flatnonzero(np.diff(places) != 1) + 1
-    first = np.zeros(min(1, len(places)), np.int64)
-    return places[np.append(first, edges)], places[np.append(edges - 1, len(places) - first - 1)] + 1
 
 
 def row_bytes(vectors: VectorColumns) -> int:

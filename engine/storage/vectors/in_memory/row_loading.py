@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import structlog
 
 from engine.errors import DiskError
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.spilled_rows import SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
 from engine.storage.vectors.in_memory.row_arrays import RowArrays, row_bytes
+from engine.storage.vectors.in_memory.row_codes import code_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from engine.storage.vector_columns import VectorColumns
+    from typing import Self
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +30,8 @@ MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of furthe
 # Room for at most so many times the rows is reserved, since systems refuse more addresses than they have memory.
 MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
 FILE_SPARE_SHARE = 0.1  # a file has room for this share of further rows
-MIN_RESIDENT_SHARE = 0.25  # of the memory of a table that its keys leave for vectors
+MIN_CODED_ROWS = 500_000
+MIN_RESIDENT_SHARE = 0.25  # of the memory of a table, for vectors without codes
 
 
 class SpaceGroups:
@@ -68,37 +72,77 @@ class SpaceGroups:
             self._rows.remove(np.concatenate(empty))
 
 
-def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = None) -> RowArrays:
-    """Arrays for `count` rows and for further ones: exact if these take little of `max_bytes`, else rounded.
+class _Plan(NamedTuple):
+    """How rounded rows are held: how many at most, how many of them without a file, and whether they have codes."""
 
-    A file in `folder` holds what rounding took from them, and the rows that take more. Raises ArraysFull.
-    """
-    exact, rounded = ExactColumns(dim), RoundedColumns(dim)
-    if max_rows := _find_room(exact, count, int(EXACT_SHARE * max_bytes)):
-        return RowArrays(exact, max_rows)
-    fitting = _find_room(rounded, count, max_bytes)
-    if folder is None and fitting:
-        return RowArrays(rounded, fitting)
-    max_rows = fitting or int(count * (1 + FILE_SPARE_SHARE))
-    resident = max_rows if fitting else (max_bytes - max_rows * (row_bytes(rounded) - dim)) // dim
-    if folder is None or (not fitting and resident * dim < MIN_RESIDENT_SHARE * max_bytes):
+    max_rows: int
+    resident: int
+    is_coded: bool
+
+    @classmethod
+    def make(cls, dim: int, count: int, max_bytes: int, *, has_file: bool) -> Self:
+        """For `count` rows and further ones in so much memory. Raises ArraysFull."""
+        for is_coded in (True, False) if has_codes(dim, count) else (False,):
+            size = row_size(dim, is_coded=is_coded)
+            if max_rows := _find_room(size, count, max_bytes):
+                return cls(max_rows, max_rows, is_coded)
+            max_rows = int(count * (1 + FILE_SPARE_SHARE))
+            spare = max_bytes - max_rows * (size - dim)
+            if has_file and spare >= (0 if is_coded else MIN_RESIDENT_SHARE * max_bytes):
+                return cls(max_rows, spare // dim, is_coded)
         raise ArraysFull
+
+
+def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = None) -> RowArrays:
+    """Arrays for `count` rows and for further ones: exact if they are few and take little of `max_bytes`, else rounded.
+
+    A file in `folder` holds what rounding took from them, and the rows that take more. Many rows have codes if there is
+    room: call `add_codes` when the rows are written. Raises ArraysFull.
+    """
+    exact = ExactColumns(dim)
+    if not has_codes(dim, count) and (max_rows := _find_room(row_bytes(exact), count, int(EXACT_SHARE * max_bytes))):
+        return RowArrays(exact, max_rows)
+    plan = _Plan.make(dim, count, max_bytes, has_file=folder is not None)
+    is_whole = plan.resident == plan.max_rows
+    unrefined = partial(RowArrays, RoundedColumns(dim), plan.max_rows, is_coded=plan.is_coded)
+    if folder is None:
+        return unrefined()
     try:
-        check_space(folder, (2 * count - min(count, resident)) * dim)
-        others = {REMAINDER: SpilledRows(folder, dim, max_rows)}
-        if not fitting:
-            others[ROUNDED] = SpilledRows(folder, dim, max_rows, resident)
+        check_space(folder, (2 * count - min(count, plan.resident)) * dim)
+        others = {REMAINDER: SpilledRows(folder, dim, plan.max_rows)}
+        if not is_whole:
+            others[ROUNDED] = SpilledRows(folder, dim, plan.max_rows, plan.resident)
     except (OSError, DiskError) as error:
-        log.warning("vectors.no_copy", error=str(error), is_rounded=bool(fitting))
-        if fitting:
-            return RowArrays(rounded, fitting)
+        log.warning("vectors.no_copy", error=str(error), is_rounded=is_whole)
+        if is_whole:
+            return unrefined()
         raise ArraysFull from error
-    return RowArrays(RoundedColumns(dim, is_refined=True), max_rows, others)
+    return RowArrays(RoundedColumns(dim, is_refined=True), plan.max_rows, others, is_coded=plan.is_coded)
 
 
-def _find_room(vectors: VectorColumns, count: int, max_bytes: int) -> int:
-    """How many rows to reserve in so much memory for `count` rows and further ones; 0 if these do not fit."""
-    max_rows = max_bytes // row_bytes(vectors)
+async def add_codes(rows: RowArrays) -> None:
+    """Make the codes of rows that are to have some, beside the event loop; nothing else may use the rows meanwhile."""
+    codes = await wait_for_completion(asyncio.to_thread(rows.fit_codes))
+    if codes is None:
+        return
+    for number in range(-(-len(rows) // codes.list_rows)):
+        await wait_for_completion(asyncio.to_thread(rows.code_list, codes, number))
+    rows.use_codes(codes)
+
+
+def has_codes(dim: int, count: int) -> bool:
+    """Whether so many rows have codes if there is memory for these."""
+    return count >= MIN_CODED_ROWS and code_bytes(dim) > 0
+
+
+def row_size(dim: int, *, is_coded: bool) -> int:
+    """The memory that a rounded row takes with its code, if it has one; `dim` bytes of it can be in a file."""
+    return row_bytes(RoundedColumns(dim)) + (code_bytes(dim) if is_coded else 0)
+
+
+def _find_room(size: int, count: int, max_bytes: int) -> int:
+    """How many rows of a size to reserve in so much memory for `count` and further ones; 0 if these do not fit."""
+    max_rows = max_bytes // size
     if count > max_rows - int(MIN_SPARE_SHARE * max_rows):
         return 0
     return min(max_rows, max(MIN_RESERVED_ROWS, MAX_GROWTH * count))

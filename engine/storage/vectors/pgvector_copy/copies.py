@@ -12,7 +12,7 @@ from psycopg import sql
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.psycopg_calls import fetch_rows
-from engine.storage.vectors.in_memory.row_loading import reserve_rows
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, add_codes, reserve_rows
 from engine.storage.vectors.in_memory.table_shares import TableShares
 from engine.storage.vectors.pgvector_copy.change_log import Moment, find_present, find_unseen
 from engine.storage.vectors.pgvector_tables import MAX_PAGE_DIM, TABLES, list_leaves, table_name
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from engine.storage.vectors.pgvector_copy.change_log import Change
 
 
-READ_BATCH = 2_000  # changed ids read at once
+READ_BATCH = 1_000  # changed ids read at once
 MAX_READ = 20_000  # changed ids of a table; with more it is loaded again
 BLOCK_ROWS = 2_048  # about; copied into memory without a pause: some milliseconds
 PAGE_BYTES, KEY_BYTES = 8_192, 64  # of a page of the server; of a row besides its vector
 VECTOR_HEADER = 4  # bytes before the numbers of a vector that is sent
 COUNT_ROWS = sql.SQL("SELECT count(*) FROM {table}")
+COUNT_BY_SPACE = sql.SQL("SELECT space, count(*) FROM {table} GROUP BY space")
 COUNT_PAGES = sql.SQL("SELECT pg_relation_size(to_regclass(%(leaf)s)) / current_setting('block_size')::bigint")
 # The server joins the rows of a block, so that no row is handled by itself. Each column has the same order.
 COLUMNS = sql.SQL(
@@ -108,6 +109,7 @@ class VectorCopies:
             except ArraysFull:
                 self._shares.take_back(table)
                 raise
+        await add_codes(rows)
         return rows
 
     async def _apply_unseen(self) -> None:
@@ -161,15 +163,23 @@ def _replace(rows: RowArrays, ids: Sequence[int], block: Block | None) -> None:
 
 async def fill_rows(connection: AsyncConnection[Any], table: VectorTable, dim: int, rows: RowArrays) -> None:
     """Add all rows of a table. Those that change meanwhile may be old, missing or there twice. Raises ArraysFull."""
+    groups = SpaceGroups(rows, await _count_by_space(connection, table)) if rows.is_rounded else None
     for leaf in await list_leaves(connection, table):
         async for keys, vectors in _read_leaf(connection, leaf.name, dim):
-            rows.append(keys, vectors)
+            (groups or rows).append(keys, vectors)
+    if groups is not None:
+        groups.finish()
 
 
 async def count_rows(connection: AsyncConnection[Any], table: VectorTable) -> int:
     """The rows of a table."""
     [[count]] = await fetch_rows(connection, COUNT_ROWS.format(table=sql.Identifier(table_name(table))))
     return int(count)
+
+
+async def _count_by_space(connection: AsyncConnection[Any], table: VectorTable) -> dict[int, int]:
+    rows = await fetch_rows(connection, COUNT_BY_SPACE.format(table=sql.Identifier(table_name(table))))
+    return {int(space): int(count) for space, count in rows}
 
 
 async def read_ids(

@@ -1,0 +1,211 @@
+"""Short codes of vectors, by which a search finds the few rows of a large table that are worth comparing.
+
+Product quantization (Jégou, Douze, Schmid 2011): each pair of numbers is replaced by the nearest of 16 pairs, in half a
+byte. FAISS compares 32 codes at once ("fast scan"): a row takes 15 ns of one core and 5 for a second query, its rounded
+vector 60 and 20. The 4,096 nearest of 400,000 random vectors by their codes contained each of the nearest 120.
+"""
+
+from __future__ import annotations
+
+import threading
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from engine.storage.search_gate import MAX_THREADS, share_work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BITS, HALF = 4, np.uint8(15)  # of the code of a part of a vector, half a byte, and all of these bits
+PAIR, PACKED = 2, 4  # numbers of a vector that a code stands for, and those that a byte does
+BLOCK_ROWS = 32  # whose codes FAISS keeps together
+LIST_BYTES = 1 << 20  # of the codes of a list: FAISS takes memory in powers of two
+ID_BYTES = 8  # by which FAISS names a row
+# So many rows are found by their codes, this many times the wanted ones, and one of so many rows that are searched.
+MIN_CANDIDATES, CANDIDATE_FACTOR, CANDIDATE_SHARE = 4_096, 16, 400
+TRAINING_ROWS, MIN_TRAINING_ROWS = 4_096, 16  # to which codes are fitted: FAISS takes no more, and no fewer
+SURE_DEVIATIONS = 2  # of the errors of codes, by which what is wanted is nearer than the last candidate
+SHARED_LISTS = 20  # from more on several threads search: 220,000 rows of 384 dimensions
+
+_threads = threading.local()  # has `is_limited` in those in which FAISS uses one core
+
+
+class _Found(NamedTuple):
+    """The rows nearest to each query by their codes, shape (q, n): similarities and places, -1 if there are fewer."""
+
+    similarities: np.ndarray
+    places: np.ndarray
+
+
+class Candidates(NamedTuple):
+    """The rows nearest to a query by their codes, in no order."""
+
+    places: np.ndarray
+    similarities: np.ndarray
+
+    def are_enough(self, similarities: np.ndarray, wanted: int, count: int) -> bool:
+        """Whether hardly any of `count` rows that were searched is nearer than the wanted ones of these.
+
+        `similarities`: the exact ones. Codes err as much for other rows as for the wanted ones: if the last candidate
+        is nearly as near by its code, rows as near as these are missing.
+        """
+        if len(self.places) == count or not len(self.places):
+            return len(self.places) == count
+        near = np.argpartition(similarities, -min(wanted, len(self.places)))[-wanted:]
+        errors = similarities[near] - self.similarities[near]
+        farthest = similarities[near].min() - errors.mean() - SURE_DEVIATIONS * errors.std()
+        return bool(farthest > self.similarities.min())
+
+
+def code_bytes(dim: int) -> int:
+    """The memory that a row takes for its code; 0: vectors of this length have none."""
+    return dim // PACKED + ID_BYTES if dim % PACKED == 0 else 0
+
+
+class RowCodes:
+    """The codes of rows by their places, in lists of `list_rows` neighbors: a column for one thread, except `find`.
+
+    `sample`: vectors of length one, shape (n, dim), at least MIN_TRAINING_ROWS, to which the codes are fitted. Means of
+    some of its numbers are kept: what a deleted row contributed is in them until the codes are made again.
+    """
+
+    def __init__(self, max_rows: int, sample: np.ndarray) -> None:
+        faiss: Any = import_module("faiss")  # for large tables only; its types lack what is called here
+        self._faiss = faiss
+        dim = sample.shape[1]
+        shape = (dim // PAIR, BITS, faiss.METRIC_INNER_PRODUCT, BLOCK_ROWS)
+        self._length = dim // PACKED
+        self.list_rows = LIST_BYTES // (BLOCK_ROWS * self._length) * BLOCK_ROWS
+        self._leave_cores()
+        self._coder = faiss.IndexPQFastScan(dim, *shape)
+        self._coder.train(np.ascontiguousarray(sample, np.float32))
+        self._index = faiss.IndexIVFPQFastScan(faiss.IndexFlatIP(dim), dim, -(-max_rows // self.list_rows), *shape)
+        self._index.pq = self._coder.pq
+        self._index.is_trained = True
+        self._lists = faiss.downcast_InvertedLists(self._index.invlists)
+        self._blocks = list[np.ndarray]()  # the bytes of each list, as FAISS arranges them
+        self._halves = self._find_halves()
+
+    def encode(self, vectors: np.ndarray) -> np.ndarray:
+        """The codes of vectors, a row each."""
+        self._leave_cores()
+        codes: np.ndarray = self._coder.pq.compute_codes(np.ascontiguousarray(vectors, np.float32))
+        return codes
+
+    def fill_list(self, number: int, vectors: np.ndarray) -> None:
+        """Write the codes of the first rows of a list: much faster than one by one."""
+        self._leave_cores()
+        self._coder.reset()
+        self._coder.add(np.ascontiguousarray(vectors, np.float32))
+        self._reserve_lists(number + 1)
+        filled = self._coder.codes.size()
+        self._blocks[number][:filled] = self._faiss.rev_swig_ptr(self._coder.codes.get(), filled)
+        self._coder.reset()
+
+    def __getitem__(self, places: np.ndarray) -> np.ndarray:
+        """The codes at these places."""
+        found = np.empty((len(places), 2 * self._length), np.uint8)
+        for chosen, blocks, at in self._locate(places):
+            found[chosen] = blocks[at >> 1] >> ((at & 1) << 2).astype(np.uint8) & HALF
+        return np.asarray(found[:, ::2] | found[:, 1::2] << BITS)
+
+    def __setitem__(self, places: slice | np.ndarray, codes: np.ndarray | int) -> None:
+        """Write codes at these places, which differ, or a number everywhere in them."""
+        if isinstance(places, slice):
+            places = np.arange(places.start, places.stop)
+        self._reserve_lists(int(places.max(initial=-1)) // self.list_rows + 1)
+        packed = np.broadcast_to(np.asarray(codes, np.uint8), (len(places), self._length))
+        halves = np.stack([packed & HALF, packed >> BITS], axis=2).reshape(len(places), 2 * self._length)
+        for chosen, blocks, at in self._locate(places):
+            for half in (0, 1):  # a byte has halves of two rows
+                is_half = (at & 1) == half
+                bytes_, kept = at[is_half] >> 1, HALF << BITS * (1 - half)
+                blocks[bytes_] = blocks[bytes_] & kept | halves[chosen][is_half] << BITS * half
+
+    def _locate(self, places: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Which of these places are in each list, its bytes, and the half bytes of their codes: 2 * byte, + 1: high."""
+        numbers, rows = np.divmod(places, self.list_rows)
+        for number in np.unique(numbers).tolist():
+            chosen = np.flatnonzero(numbers == number)
+            blocks, rows_of_block = np.divmod(rows[chosen], BLOCK_ROWS)
+            yield (
+                chosen,
+                self._blocks[number],
+                blocks[:, None] * (2 * BLOCK_ROWS * self._length) + self._halves[rows_of_block],
+            )
+
+    def find(self, queries: np.ndarray, count: int, lists: np.ndarray, matches: np.ndarray | None) -> list[Candidates]:
+        """For each query the rows of these lists nearest by their codes, many more than `count`.
+
+        `matches`: which places may be found, as booleans; None: all of these lists.
+        """
+        searched = len(lists) * self.list_rows
+        candidates = max(MIN_CANDIDATES, CANDIDATE_FACTOR * count, searched // CANDIDATE_SHARE)
+        queries = np.ascontiguousarray(queries, np.float32)
+        selector = None if matches is None else self._faiss.IDSelectorBitmap(np.packbits(matches, bitorder="little"))
+        found = list[_Found]()
+
+        def search(parts: Iterator[np.ndarray]) -> None:
+            found.extend(self._search_lists(queries, candidates, part, selector) for part in parts)
+
+        share_work(np.array_split(lists, min(MAX_THREADS, -(-len(lists) // SHARED_LISTS))), search)
+        return [_select_nearest(found, query, candidates) for query in range(len(queries))]
+
+    def _search_lists(self, queries: np.ndarray, count: int, lists: np.ndarray, selector: Any) -> _Found:
+        self._leave_cores()
+        shape = (len(queries), min(count, len(lists) * self.list_rows))
+        found = _Found(np.empty(shape, np.float32), np.empty(shape, np.int64))
+        numbers = np.ascontiguousarray(np.broadcast_to(lists.astype(np.int64), (len(queries), len(lists))))
+        offsets = np.zeros(numbers.shape, np.float32)  # of the similarities in each list
+        options = self._faiss.SearchParametersIVF(nprobe=len(lists), sel=selector)
+        pointers = [self._faiss.swig_ptr(array) for array in (queries, numbers, offsets, *found)]
+        # The method that takes arrays takes no options.
+        self._index.search_preassigned_c(len(queries), pointers[0], shape[1], *pointers[1:], False, options)
+        return found
+
+    def _reserve_lists(self, count: int) -> None:
+        """Take memory for the first `count` lists."""
+        for number in range(len(self._blocks), count):
+            self._lists.resize(number, self.list_rows)
+            names = self._faiss.rev_swig_ptr(self._lists.get_ids(number), self.list_rows)
+            names[:] = np.arange(number * self.list_rows, (number + 1) * self.list_rows)
+            size = self.list_rows * self._length
+            blocks = self._faiss.rev_swig_ptr(self._lists.get_codes(number), size)
+            blocks[:] = 0
+            self._blocks.append(blocks)
+
+    def _find_halves(self) -> np.ndarray:
+        """Where a block has the halves of the codes of its rows, shape (rows, 2 * length): 2 * byte, + 1 if it is high.
+
+        The order is that of the vector instructions of FAISS. Each half is given a number, a digit at a time, and found
+        in the block by it.
+        """
+        shape = (BLOCK_ROWS, 2 * self._length)
+        names = np.arange(shape[0] * shape[1]).reshape(shape)
+        found = np.zeros(shape[0] * shape[1], np.int64)
+        for shift in range(0, 5 * BITS, BITS):
+            digits = (names >> shift & HALF).astype(np.uint8)
+            block = np.zeros((1, BLOCK_ROWS * self._length), np.uint8)
+            for row, code in enumerate(digits[:, ::2] | digits[:, 1::2] << BITS):
+                self._lists.packer.pack_1(code, row, block)
+            found |= np.stack([block[0] & HALF, block[0] >> BITS], axis=1).reshape(-1).astype(np.int64) << shift
+        return np.argsort(found).reshape(shape)
+
+    def _leave_cores(self) -> None:
+        """Keep FAISS from using every core for each call of this thread."""
+        if not hasattr(_threads, "is_limited"):
+            self._faiss.omp_set_num_threads(1)
+            _threads.is_limited = True
+
+
+def _select_nearest(found: Sequence[_Found], query: int, count: int) -> Candidates:
+    """The rows of all parts that are nearest to a query."""
+    places = np.concatenate([part.places[query] for part in found])
+    similarities = np.concatenate([part.similarities[query] for part in found])[places >= 0]
+    places = places[places >= 0]
+    if count < len(places):
+        nearest = np.argpartition(similarities, -count)[-count:]
+        places, similarities = places[nearest], similarities[nearest]
+    return Candidates(places, similarities)
