@@ -48,8 +48,9 @@ class SpilledRows:
         found = np.empty((len(places), self.width), np.int8)
         is_resident = places < self.resident_rows
         found[is_resident] = self._memory[places[is_resident]]
-        for run, first in _list_runs(places, ~is_resident):
-            self._read(first, found[run])
+        content, width = found.reshape(-1).data.cast("B"), self.width
+        for start, stop, first in _list_runs(places, ~is_resident):
+            self._read(first, content[start * width : stop * width])
         return found
 
     def __setitem__(self, places: slice | np.ndarray, rows: np.ndarray | int) -> None:
@@ -59,8 +60,8 @@ class SpilledRows:
         content = np.broadcast_to(np.asarray(rows, np.int8), (len(places), self.width))
         is_resident = places < self.resident_rows
         self._memory[places[is_resident]] = content[is_resident]
-        for run, first in _list_runs(places, ~is_resident):
-            self._write(first, np.ascontiguousarray(content[run]))
+        for start, stop, first in _list_runs(places, ~is_resident):
+            self._write(first, np.ascontiguousarray(content[start:stop]))
 
     def read_run(self, start: int, stop: int, buffer: np.ndarray) -> np.ndarray:
         """The rows from one place to another, in the buffer if they are not in memory."""
@@ -69,14 +70,15 @@ class SpilledRows:
         found = buffer[: stop - start]
         held = max(0, self.resident_rows - start)
         found[:held] = self._memory[start : start + held]
-        self._read(start + held, found[held:])
+        self._read(start + held, found[held:].reshape(-1).data.cast("B"))
         return found
 
-    def _read(self, first: int, rows: np.ndarray) -> None:
-        content, at = rows.data.cast("B"), (first - self.resident_rows) * self.width
+    def _read(self, first: int, content: memoryview) -> None:
+        """Fill the memory with the rows from a place on."""
+        at = (first - self.resident_rows) * self.width
         while content:
             try:
-                count = os.preadv(self.number, [content], at)
+                count = os.preadv(self.number, (content,), at)
             except OSError as error:
                 raise CopyLost(f"A copy on the disk cannot be read: {error.strerror}.") from error
             if not count:
@@ -100,11 +102,11 @@ def check_space(folder: Path, size: int) -> None:
         raise full_error(f"There is no space for a copy of {size:,} bytes", disk)
 
 
-def _list_runs(places: np.ndarray, chosen: np.ndarray) -> Iterator[tuple[slice, int]]:
-    """The runs of chosen neighbors: where they stand among the places, and the first place of each."""
+def _list_runs(places: np.ndarray, chosen: np.ndarray) -> Iterator[tuple[int, int, int]]:
+    """The runs of chosen neighbors: where they begin and end among the places, and the first place of each."""
     at = np.flatnonzero(chosen)
     if not len(at):
-        return
-    ends = np.flatnonzero((np.diff(at) != 1) | (np.diff(places[at]) != 1)) + 1
-    for start, stop in zip(np.append(0, ends).tolist(), np.append(ends, len(at)).tolist(), strict=True):
-        yield slice(int(at[start]), int(at[stop - 1]) + 1), int(places[at[start]])
+        return iter(())
+    edges = np.flatnonzero((np.diff(at) != 1) | (np.diff(places[at]) != 1)) + 1
+    starts, ends = at[np.append(0, edges)], at[np.append(edges, len(at)) - 1] + 1
+    return zip(starts.tolist(), ends.tolist(), places[starts].tolist(), strict=True)

@@ -9,8 +9,13 @@ import numpy as np
 from engine.storage.column_arrays import is_member
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from typing import Self
+
+
+# Neighbors are compared in few calls, since each waits for its turn in the interpreter. Those in a file are read into a
+# buffer that a cache of the processor holds.
+MAX_RUN_ROWS, READ_ROWS = 65_536, 8_192
 
 
 class Runs(NamedTuple):
@@ -97,3 +102,11 @@ class SpaceRuns(NamedTuple):
         """The runs of these spaces."""
         matches = is_member(self.spaces, spaces)
         return Runs(self.runs.starts[matches], self.runs.ends[matches]).join()
+
+
+def split_run(start: int, end: int, shift: int, resident: int) -> Iterator[tuple[int, int, int]]:
+    """A run in blocks; those of rows from the place `resident` on are read from a file."""
+    while start < end:
+        last = min(start + MAX_RUN_ROWS, end, resident) if start < resident else min(start + READ_ROWS, end)
+        yield start, last, shift
+        start = last

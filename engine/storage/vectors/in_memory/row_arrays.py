@@ -17,8 +17,8 @@ from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
 from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, find_in_sample, select_nearest
-from engine.storage.vectors.in_memory.place_runs import Runs, SpaceRuns
-from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, RowCodes
+from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
+from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, Candidates, RowCodes
 from engine.storage.vectors.search_plan import max_matching_rows
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ LOOP_ROWS = 200_000  # of a table that is searched in the event loop
 EVERYWHERE = slice(None)
 # This multiple of the wanted rows, and so many at least, are compared with the exact query.
 REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
-# Rows at neighboring places are compared where they are, from so many on, and so many at once: few calls, since each
-# waits for its turn in the interpreter. Those in a file are read into a buffer that a cache of the processor holds.
-MIN_RUN_ROWS, MAX_RUN_ROWS, READ_ROWS = 128, 65_536, 8_192
+MIN_RUN_ROWS = 128  # rows at neighboring places are compared where they are, from so many on
 CODE = "code"
+CANDIDATE_SHARES = 4, 1  # of the candidates one of so many are compared at first
 # From so many rows on their codes are searched; from so many on if a file has rows, which are read one by one.
 MIN_CODED_SCOPE, MIN_CODED_FILE_SCOPE = 50_000, 200_000
 # Lists of codes with fewer rows in the scope, or all such lists if they have few rows of the table, are not searched:
@@ -257,15 +256,28 @@ class RowArrays:
             matches = self._rows["has_direction"] if matches is None else matches & self._rows["has_direction"]
             searched = int(np.count_nonzero(matches))
         found = codes.find(queries, max(counts), lists, matches)
+        near = list[np.ndarray | None]()
+        for share in CANDIDATE_SHARES:
+            candidates = [each.select_nearest(len(each.places) // share) for each in found]
+            near = self._choose_nearest(queries, counts, candidates, searched)
+            if all(places is not None for places in near):
+                break
+        return [
+            self._find_in_runs(query[None], [count], runs)[0] if places is None else places
+            for query, count, places in zip(queries, counts, near, strict=True)
+        ]
+
+    def _choose_nearest(
+        self, queries: np.ndarray, counts: Sequence[int], found: Sequence[Candidates], searched: int
+    ) -> list[np.ndarray | None]:
+        """For each query the places of the nearest candidates; None if there may be nearer ones among all searched."""
         places = np.unique(np.concatenate([each.places for each in found]))
         compared = self._compare_copies(self._vectors.prepare(queries), places)
-        near = list[np.ndarray]()
-        for query, count, candidates, row in zip(queries, counts, found, compared, strict=True):
+        near = list[np.ndarray | None]()
+        for count, candidates, row in zip(counts, found, compared, strict=True):
             similarities = row[np.searchsorted(places, candidates.places)]
-            if candidates.are_enough(similarities, count // REFINE_FACTOR, searched):
-                near.append(candidates.places[select_nearest(similarities, count)])
-            else:
-                near += self._find_in_runs(query[None], [count], runs)
+            is_enough = candidates.are_enough(similarities, count // REFINE_FACTOR, searched)
+            near.append(candidates.places[select_nearest(similarities, count)] if is_enough else None)
         return near
 
     def _find_in_runs(self, queries: np.ndarray, counts: Sequence[int], runs: Runs) -> list[np.ndarray]:
@@ -341,7 +353,7 @@ class RowArrays:
                 if not (has_direction := self._rows["has_direction"][start:end]).all():
                     part[:, ~has_direction] = NO_DIRECTION
 
-        blocks = [block for run in runs for block in _split(*run, resident)]
+        blocks = [block for run in runs for block in split_run(*run, resident)]
         if sum(end - start for start, end, _ in blocks) > LOOP_ROWS:
             share_work(blocks, compare)
         else:
@@ -371,14 +383,6 @@ class RowArrays:
     def _copy(self, places: np.ndarray, names: Iterable[str]) -> dict[str, np.ndarray]:
         """These columns, only these rows."""
         return {name: self._rows.copy(name, places) for name in names}
-
-
-def _split(start: int, end: int, shift: int, resident: int) -> Iterator[tuple[int, int, int]]:
-    """A run in blocks; those of rows from the place `resident` on are read from a file."""
-    while start < end:
-        last = min(start + MAX_RUN_ROWS, end, resident) if start < resident else min(start + READ_ROWS, end)
-        yield start, last, shift
-        start = last
 
 
 def row_bytes(vectors: VectorColumns) -> int:

@@ -45,15 +45,22 @@ class Candidates(NamedTuple):
     places: np.ndarray
     similarities: np.ndarray
 
+    def select_nearest(self, count: int) -> Candidates:
+        """The nearest of these."""
+        if count >= len(self.places):
+            return self
+        nearest = np.argpartition(self.similarities, -count)[len(self.places) - count :]
+        return Candidates(self.places[nearest], self.similarities[nearest])
+
     def are_enough(self, similarities: np.ndarray, wanted: int, count: int) -> bool:
         """Whether hardly any of `count` rows that were searched is nearer than the wanted ones of these.
 
         `similarities`: the exact ones. Codes err as much for other rows as for the wanted ones: if the last candidate
         is nearly as near by its code, rows as near as these are missing.
         """
-        if len(self.places) == count or not len(self.places):
+        if len(self.places) <= wanted or len(self.places) == count:
             return len(self.places) == count
-        near = np.argpartition(similarities, -min(wanted, len(self.places)))[-wanted:]
+        near = np.argpartition(similarities, -wanted)[-wanted:]
         errors = similarities[near] - self.similarities[near]
         farthest = similarities[near].min() - errors.mean() - SURE_DEVIATIONS * errors.std()
         return bool(farthest > self.similarities.min())
@@ -151,7 +158,7 @@ class RowCodes:
             found.extend(self._search_lists(queries, candidates, part, selector) for part in parts)
 
         share_work(np.array_split(lists, min(MAX_THREADS, -(-len(lists) // SHARED_LISTS))), search)
-        return [_select_nearest(found, query, candidates) for query in range(len(queries))]
+        return [_join_found(found, query, candidates) for query in range(len(queries))]
 
     def _search_lists(self, queries: np.ndarray, count: int, lists: np.ndarray, selector: Any) -> _Found:
         self._leave_cores()
@@ -200,12 +207,8 @@ class RowCodes:
             _threads.is_limited = True
 
 
-def _select_nearest(found: Sequence[_Found], query: int, count: int) -> Candidates:
+def _join_found(found: Sequence[_Found], query: int, count: int) -> Candidates:
     """The rows of all parts that are nearest to a query."""
     places = np.concatenate([part.places[query] for part in found])
     similarities = np.concatenate([part.similarities[query] for part in found])[places >= 0]
-    places = places[places >= 0]
-    if count < len(places):
-        nearest = np.argpartition(similarities, -count)[-count:]
-        places, similarities = places[nearest], similarities[nearest]
-    return Candidates(places, similarities)
+    return Candidates(places[places >= 0], similarities).select_nearest(count)

@@ -29,7 +29,7 @@ EXACT_SHARE = 0.25
 MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of further rows
 # Room for at most so many times the rows is reserved, since systems refuse more addresses than they have memory.
 MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
-FILE_SPARE_SHARE = 0.1  # a file has room for this share of further rows
+FILE_SPARE_SHARE = 0.05  # a file has room for this share of further rows
 MIN_CODED_ROWS = 500_000
 MIN_RESIDENT_SHARE = 0.25  # of the memory of a table, for vectors without codes
 

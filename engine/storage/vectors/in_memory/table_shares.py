@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 GROWTH = 1.5  # times the rows that a table has, for which it is given memory if there is enough
-LEAST_GROWTH = 1.1  # the same if there is not enough for all
+LEAST_GROWTH = 1.05  # the same if there is not enough for all
 LEAST_SHARE = 4  # one of so many parts of an equal share is given to a table without rows
 
 

@@ -16,7 +16,7 @@ from engine.storage.vectors.in_memory import row_arrays, row_codes, row_loading
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_codes import RowCodes, code_bytes
 from engine.storage.vectors.in_memory.row_loading import SpaceGroups, add_codes, row_size
-from engine.storage.vectors.in_memory.table_shares import TableShares
+from engine.storage.vectors.in_memory.table_shares import LEAST_GROWTH, TableShares
 from engine.storage.vectors.lance import LanceVectors
 from engine.text.similarity import unit_vectors
 from tests.contracts.test_vectors_contract import random_units
@@ -206,9 +206,9 @@ def test_of_what_tables_with_codes_get_codes_are_given_first(*, has_files: bool)
     counts: dict[VectorTable, int] = {"chunks": 400, "entities": 2_000, "relations": 4_000}
     for table, count in counts.items():
         shares.record_rows(table, count)
-    needs_first = 1.1 * 4_000 * (row_size(384, is_coded=True) - 384)
+    needs_first = LEAST_GROWTH * 4_000 * (row_size(384, is_coded=True) - 384)
     given = {table: shares.give(table) for table in counts}
-    assert given["chunks"] >= 1.1 * 400 * row_size(384, is_coded=False) - 1
+    assert given["chunks"] >= LEAST_GROWTH * 400 * row_size(384, is_coded=False) - 1
     assert (given["relations"] >= needs_first - 1) == has_files
     assert sum(given.values()) <= 3 * 400_000
 

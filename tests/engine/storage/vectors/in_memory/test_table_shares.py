@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.in_memory.row_arrays import row_bytes
-from engine.storage.vectors.in_memory.table_shares import TABLES, TableShares
+from engine.storage.vectors.in_memory.table_shares import LEAST_GROWTH, TABLES, TableShares
 
 DIM, EACH = 8, 100_000
 ROW = row_bytes(RoundedColumns(DIM))
@@ -23,8 +23,8 @@ def test_a_large_table_gets_what_the_others_do_not_need() -> None:
     chunks, entities, relations = give_all(
         TableShares(EACH, DIM), chunks=rows // 2, entities=rows // 3, relations=9 * rows
     )
-    assert chunks == int(1.1 * (rows // 2) * ROW)
-    assert entities == int(1.1 * (rows // 3) * ROW)
+    assert chunks == int(LEAST_GROWTH * (rows // 2) * ROW)
+    assert entities == int(LEAST_GROWTH * (rows // 3) * ROW)
     assert chunks + entities + relations <= 3 * EACH
 
 
