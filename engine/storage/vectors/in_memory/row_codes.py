@@ -24,7 +24,7 @@ BLOCK_ROWS = 32  # whose codes FAISS keeps together
 LIST_BYTES = 1 << 20  # of the codes of a list: FAISS takes memory in powers of two
 ID_BYTES = 8  # by which FAISS names a row
 # So many rows are found by their codes, this many times the wanted ones, and one of so many rows that are searched.
-MIN_CANDIDATES, CANDIDATE_FACTOR, CANDIDATE_SHARE = 4_096, 16, 400
+MIN_CANDIDATES, CANDIDATE_FACTOR, CANDIDATE_SHARE = 4_096, 32, 400
 TRAINING_ROWS, MIN_TRAINING_ROWS = 4_096, 16  # to which codes are fitted: FAISS takes no more, and no fewer
 SURE_DEVIATIONS = 2  # of the errors of codes, by which what is wanted is nearer than the last candidate
 SHARED_LISTS = 20  # from more on several threads search: 220,000 rows of 384 dimensions
