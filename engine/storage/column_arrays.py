@@ -84,8 +84,8 @@ class ColumnArrays:
         for name, column in self._columns.items():
             column[places] = rows[name]
 
-    def delete(self, places: np.ndarray) -> None:
-        """Delete the rows at these places, which differ: the last rows take them."""
+    def delete(self, places: np.ndarray) -> np.ndarray:
+        """Delete the rows at these places, which differ. The last rows take some of them, which are returned."""
         self._count -= len(places)
         holes = places[places < self._count]
         tail = np.arange(self._count, self._count + len(places))
@@ -93,6 +93,7 @@ class ColumnArrays:
         for column in self._columns.values():
             column[holes] = column[moved]
             column[self._count : self._count + len(places)] = 0  # so that deleted content leaves memory
+        return holes
 
 
 def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:

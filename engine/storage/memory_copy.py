@@ -10,7 +10,7 @@ from engine.scheduling.supervisor import cancel_tasks
 from engine.storage.column_arrays import ArraysFull
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 Rows = TypeVar("Rows")
 
@@ -21,11 +21,16 @@ class MemoryCopy(Generic[Rows]):
     """Loads the rows at the first read and applies every later change to them.
 
     `load` reads all rows as they are stored at any moment of the call. If it raises ArraysFull, there is no copy until
-    rows have been deleted; if a change does, the rows are loaded again.
+    rows have been deleted; if a change does, the rows are loaded again. `improve` makes loaded rows faster, in steps,
+    while they are used; it raises nothing.
     """
 
-    def __init__(self, load: Callable[[], Awaitable[Rows]]) -> None:
+    def __init__(
+        self, load: Callable[[], Awaitable[Rows]], improve: Callable[[Rows], AsyncIterator[None]] | None = None
+    ) -> None:
         self._load_rows = load
+        self._improve_rows = improve
+        self._improving: asyncio.Task[None] | None = None
         self._rows: Rows | None = None
         self._is_too_large = False
         self._changes: list[Callable[[Rows], None]] | None = None  # those made while rows are loaded
@@ -101,11 +106,10 @@ class MemoryCopy(Generic[Rows]):
         self._is_too_large = False
 
     async def close(self) -> None:
-        """Free the rows, and wait until nothing reads the store any more."""
-        loading = self._loading
+        """Free the rows, and wait until nothing reads the store or the rows any more."""
+        tasks = [task for task in (self._loading, self._improving) if task is not None]
         self.drop()
-        if loading is not None:
-            await cancel_tasks(loading)
+        await cancel_tasks(*tasks)
 
     async def _load(self) -> None:
         """Read all rows, then repeat the changes made meanwhile, because the version that was read may lack them."""
@@ -118,9 +122,17 @@ class MemoryCopy(Generic[Rows]):
                     change(rows)
                 if self._changes is changes:
                     self._rows = rows
+                    self._improving = asyncio.create_task(self._improve(rows))
             self._loading = None
         except ArraysFull:
             self._loading, self._is_too_large = None, not changes  # they may have deleted rows
         finally:
             if self._changes is changes:
                 self._changes = None
+
+    async def _improve(self, rows: Rows) -> None:
+        """Improve the rows until they are dropped."""
+        if self._improve_rows is not None:
+            async for _ in self._improve_rows(rows):
+                if self._rows is not rows:
+                    return

@@ -23,7 +23,7 @@ from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors import lance
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
-from engine.storage.vectors.in_memory.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.row_types import row_bytes
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
 from engine.storage.vectors.pgvector import PostgresVectors

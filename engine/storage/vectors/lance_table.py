@@ -69,7 +69,7 @@ class LanceTable:
         self._shares = shares
         self._loading = loading
         self._losses = 0  # of files of copies
-        self._cache = MemoryCopy(self._load_rows)
+        self._cache = MemoryCopy(self._load_rows, add_codes)
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
         self._readable.set()
@@ -250,7 +250,6 @@ class LanceTable:
                 (groups or rows).append(keys, read_flat(batch["vector"]).reshape(-1, self._dim))
             if groups is not None:
                 groups.finish()
-        await add_codes(rows)
         return rows
 
     async def _count_by_space(self) -> Counter[int]:

@@ -16,8 +16,9 @@ from engine.options import VECTOR_CACHE_BYTES
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.in_memory.row_arrays import KEY_TYPES, RowArrays
+from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_loading import reserve_rows
+from engine.storage.vectors.in_memory.row_types import KEY_TYPES
 from engine.text.similarity import unit_vectors
 from surrealdb_stores.database import record_id
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from engine.options import VECTOR_CACHE_BYTES
 from engine.storage.graph.kuzu import CACHED_EDGES
 from engine.storage.vector_columns import ExactColumns
-from engine.storage.vectors.in_memory.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.row_types import row_bytes
 from surrealdb_stores.database import open_surreal
 from surrealdb_stores.graph import SurrealGraph
 from surrealdb_stores.vectors import SurrealVectors

@@ -6,12 +6,15 @@ One search of 20,000 exact rows of 384 dimensions takes 1 ms of one core, of 380
 
 from __future__ import annotations
 
+import asyncio
+import math
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ColumnArrays, is_member
 from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
@@ -19,6 +22,7 @@ from engine.storage.vectors.base import VectorHit
 from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, find_in_sample, select_nearest
 from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
 from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, Candidates, RowCodes
+from engine.storage.vectors.in_memory.row_types import column_types
 from engine.storage.vectors.search_plan import max_matching_rows
 
 if TYPE_CHECKING:
@@ -29,12 +33,6 @@ if TYPE_CHECKING:
     from engine.storage.vector_columns import Columns, VectorColumns
     from engine.storage.vectors.base import VectorFilter, VectorRow
 
-KEY_TYPES: dict[str, np.dtype[Any]] = {
-    "id": np.dtype(np.int64),
-    "space": np.dtype(np.int32),
-    "room": np.dtype(np.int32),
-    "part": np.dtype(np.int16),
-}
 # Copying a row out costs about six times as much as its product with the query: fewer rows are copied first.
 COPY_SHARE = 8
 BLOCK_ROWS = 2_048
@@ -70,7 +68,7 @@ class RowArrays:
     ) -> None:
         self._vectors = vectors
         self.others = others or {}
-        types = {name: type_ for name, type_ in _column_types(vectors).items() if name not in self.others}
+        types = {name: type_ for name, type_ in column_types(vectors).items() if name not in self.others}
         self._max_rows = max_rows
         self._rows = ColumnArrays(types, max_rows, self.others)
         self._is_grouped = False
@@ -101,24 +99,38 @@ class RowArrays:
     def remove(self, places: np.ndarray) -> None:
         """Remove the rows at these places."""
         with self._change():
-            self._rows.delete(places)
+            moved = self._rows.delete(places)
+            if self._codes is not None and self._codes.filled < math.inf:  # they may come from lists without codes
+                self._codes[moved] = self._codes.encode(self._decode_compared(moved))
 
-    def fit_codes(self) -> RowCodes | None:
-        """Codes for these rows, with room for all; None if they are to have none."""
-        if not self._is_coded or len(self) < MIN_TRAINING_ROWS:
-            return None
-        places = np.arange(0, len(self), max(1, len(self) // TRAINING_ROWS))
-        return RowCodes(self._max_rows, self._decode_compared(places))
+    async def extend_codes(self) -> bool:
+        """Make the codes of some more rows, if these are to have any; whether there are others without.
 
-    def code_list(self, codes: RowCodes, number: int) -> None:
-        """Write the codes of one list; nothing may change before `use_codes`."""
-        start = number * codes.list_rows
-        codes.fill_list(number, self._decode_compared(np.arange(start, min(start + codes.list_rows, len(self)))))
+        Rows may be searched and changed meanwhile. A step takes 0.2 s, the first some seconds.
+        """
+        if not self._is_coded or (self._codes is None and len(self) < MIN_TRAINING_ROWS):
+            return False
+        if self._codes is None:
+            sample = await self._threads.run(self._sample)
+            codes = await wait_for_completion(asyncio.to_thread(RowCodes, self._max_rows, sample))
+            async with self._threads.hold():
+                with self._change():
+                    self._rows.add_column(CODE, codes)
+                    self._codes = codes
+            return True
+        await self._threads.run(partial(self._code_list, self._codes))
+        return self._codes.filled < math.inf
 
-    def use_codes(self, codes: RowCodes) -> None:
-        """Search these codes of all rows from now on."""
-        self._rows.add_column(CODE, codes)
-        self._codes = codes
+    def _sample(self) -> np.ndarray:
+        with self._gate.search():
+            return self._decode_compared(np.arange(0, len(self), max(1, len(self) // TRAINING_ROWS)))
+
+    def _code_list(self, codes: RowCodes) -> None:
+        with self._gate.search():
+            number = int(codes.filled)
+            start, end = number * codes.list_rows, (number + 1) * codes.list_rows
+            vectors = self._decode_compared(np.arange(start, max(start, min(end, len(self)))))
+            codes.fill_list(number, vectors, is_last=end >= len(self))
 
     def append(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
         """Add rows with new keys, given as columns, and their vectors of length one. Raises ArraysFull."""
@@ -148,7 +160,7 @@ class RowArrays:
     def delete(self, ids: Collection[int]) -> None:
         """Delete all rows of the ids."""
         with self._change():
-            self._rows.delete(np.flatnonzero(is_member(self._rows["id"], ids)))
+            self.remove(np.flatnonzero(is_member(self._rows["id"], ids)))
 
     async def find(self, query: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """As `search`, beside the event loop if the table is large or a file is read.
@@ -240,6 +252,7 @@ class RowArrays:
         if self._codes is None or runs.lengths.sum() < least:
             return self._find_in_runs(queries, counts, runs)
         lists = runs.list_full_parts(self._codes.list_rows, LEAST_COVERAGE, len(self) // FEW_ROWS_SHARE)
+        lists = lists[lists < self._codes.filled]
         coded, others = runs.divide(self._codes.list_rows, lists)
         near = self._find_by_codes(self._codes, queries, counts, lists, coded)
         return [np.append(*each) for each in zip(near, self._find_in_runs(queries, counts, others), strict=True)]
@@ -383,13 +396,3 @@ class RowArrays:
     def _copy(self, places: np.ndarray, names: Iterable[str]) -> dict[str, np.ndarray]:
         """These columns, only these rows."""
         return {name: self._rows.copy(name, places) for name in names}
-
-
-def row_bytes(vectors: VectorColumns) -> int:
-    """The memory that a row takes."""
-    return sum(type_.itemsize for type_ in _column_types(vectors).values())
-
-
-def _column_types(vectors: VectorColumns) -> dict[str, np.dtype[Any]]:
-    """The columns; vectors without a direction are similar to nothing (see engine.text.similarity)."""
-    return {**KEY_TYPES, "has_direction": np.dtype(np.bool_), **vectors.types}

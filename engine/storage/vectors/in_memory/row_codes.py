@@ -7,6 +7,7 @@ vector 60 and 20. The 4,096 nearest of 400,000 random vectors by their codes con
 
 from __future__ import annotations
 
+import math
 import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -92,6 +93,7 @@ class RowCodes:
         self._index.pq = self._coder.pq
         self._index.is_trained = True
         self._lists = faiss.downcast_InvertedLists(self._index.invlists)
+        self.filled: float = 0  # so many lists have the codes of their rows; infinite: all, and those that follow
         self._blocks = list[np.ndarray]()  # the bytes of each list, as FAISS arranges them
         self._halves = self._find_halves()
 
@@ -101,28 +103,30 @@ class RowCodes:
         codes: np.ndarray = self._coder.pq.compute_codes(np.ascontiguousarray(vectors, np.float32))
         return codes
 
-    def fill_list(self, number: int, vectors: np.ndarray) -> None:
-        """Write the codes of the first rows of a list: much faster than one by one."""
+    def fill_list(self, number: int, vectors: np.ndarray, *, is_last: bool) -> None:
+        """Write the codes of all rows of a list, the next one: much faster than one by one."""
         self._leave_cores()
-        self._coder.reset()
-        self._coder.add(np.ascontiguousarray(vectors, np.float32))
         self._reserve_lists(number + 1)
-        filled = self._coder.codes.size()
-        self._blocks[number][:filled] = self._faiss.rev_swig_ptr(self._coder.codes.get(), filled)
-        self._coder.reset()
+        if len(vectors):
+            self._coder.add(np.ascontiguousarray(vectors, np.float32))
+            size = self._coder.codes.size()
+            self._blocks[number][:size] = self._faiss.rev_swig_ptr(self._coder.codes.get(), size)
+            self._coder.reset()
+        self.filled = math.inf if is_last else number + 1
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
-        """The codes at these places."""
-        found = np.empty((len(places), 2 * self._length), np.uint8)
+        """The codes at these places; zeros in lists that are not filled yet."""
+        found = np.zeros((len(places), 2 * self._length), np.uint8)
         for chosen, blocks, at in self._locate(places):
             found[chosen] = blocks[at >> 1] >> ((at & 1) << 2).astype(np.uint8) & HALF
         return np.asarray(found[:, ::2] | found[:, 1::2] << BITS)
 
     def __setitem__(self, places: slice | np.ndarray, codes: np.ndarray | int) -> None:
-        """Write codes at these places, which differ, or a number everywhere in them."""
+        """Write codes at these places, which differ, or a number everywhere in them; not in lists to be filled."""
         if isinstance(places, slice):
             places = np.arange(places.start, places.stop)
-        self._reserve_lists(int(places.max(initial=-1)) // self.list_rows + 1)
+        if self.filled == math.inf:
+            self._reserve_lists(int(places.max(initial=-1)) // self.list_rows + 1)
         packed = np.broadcast_to(np.asarray(codes, np.uint8), (len(places), self._length))
         halves = np.stack([packed & HALF, packed >> BITS], axis=2).reshape(len(places), 2 * self._length)
         for chosen, blocks, at in self._locate(places):
@@ -132,9 +136,12 @@ class RowCodes:
                 blocks[bytes_] = blocks[bytes_] & kept | halves[chosen][is_half] << BITS * half
 
     def _locate(self, places: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Which of these places are in each list, its bytes, and the half bytes of their codes: 2 * byte, + 1: high."""
+        """Which of these places are in each list in memory, its bytes, and the half bytes of their codes.
+
+        A half is 2 * byte, and 1 more if it is the high one.
+        """
         numbers, rows = np.divmod(places, self.list_rows)
-        for number in np.unique(numbers).tolist():
+        for number in np.unique(numbers[numbers < len(self._blocks)]).tolist():
             chosen = np.flatnonzero(numbers == number)
             blocks, rows_of_block = np.divmod(rows[chosen], BLOCK_ROWS)
             yield (

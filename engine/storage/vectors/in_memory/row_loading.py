@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,15 +9,15 @@ import numpy as np
 import structlog
 
 from engine.errors import DiskError
-from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
-from engine.storage.spilled_rows import SpilledRows, check_space
+from engine.storage.spilled_rows import CopyLost, SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
-from engine.storage.vectors.in_memory.row_arrays import RowArrays, row_bytes
+from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_codes import code_bytes
+from engine.storage.vectors.in_memory.row_types import row_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
     from typing import Self
 
@@ -97,7 +96,7 @@ def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = Non
     """Arrays for `count` rows and for further ones: exact if they are few and take little of `max_bytes`, else rounded.
 
     A file in `folder` holds what rounding took from them, and the rows that take more. Many rows have codes if there is
-    room: call `add_codes` when the rows are written. Raises ArraysFull.
+    room: `add_codes` makes them from the written rows. Raises ArraysFull.
     """
     exact = ExactColumns(dim)
     if not has_codes(dim, count) and (max_rows := _find_room(row_bytes(exact), count, int(EXACT_SHARE * max_bytes))):
@@ -120,14 +119,13 @@ def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = Non
     return RowArrays(RoundedColumns(dim, is_refined=True), plan.max_rows, others, is_coded=plan.is_coded)
 
 
-async def add_codes(rows: RowArrays) -> None:
-    """Make the codes of rows that are to have some, beside the event loop; nothing else may use the rows meanwhile."""
-    codes = await wait_for_completion(asyncio.to_thread(rows.fit_codes))
-    if codes is None:
-        return
-    for number in range(-(-len(rows) // codes.list_rows)):
-        await wait_for_completion(asyncio.to_thread(rows.code_list, codes, number))
-    rows.use_codes(codes)
+async def add_codes(rows: RowArrays) -> AsyncIterator[None]:
+    """Make the codes of rows that are to have some, in steps; the rows may be searched and changed meanwhile."""
+    try:
+        while await rows.extend_codes():
+            yield
+    except (CopyLost, RuntimeError, MemoryError, ImportError) as error:
+        log.warning("vectors.no_codes", error=str(error))
 
 
 def has_codes(dim: int, count: int) -> bool:

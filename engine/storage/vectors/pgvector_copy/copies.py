@@ -64,7 +64,7 @@ class VectorCopies:
         self._max_bytes = max_bytes
         self._shares = TableShares(max_bytes, dim)
         self._copies: dict[VectorTable, MemoryCopy[RowArrays]] = {
-            table: MemoryCopy(partial(self._load, table)) for table in TABLES
+            table: MemoryCopy(partial(self._load, table), add_codes) for table in TABLES
         }
         self._seen: Moment | None = None  # the state of the copies; None: none is followed
         self._lock = asyncio.Lock()
@@ -109,7 +109,6 @@ class VectorCopies:
             except ArraysFull:
                 self._shares.take_back(table)
                 raise
-        await add_codes(rows)
         return rows
 
     async def _apply_unseen(self) -> None:

@@ -12,7 +12,7 @@ from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
-from engine.storage.vectors.in_memory.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.row_types import row_bytes
 from engine.storage.vectors.lance import LanceVectors
 from tests.contracts.test_vectors_contract import DIM, ONE, fill_store, random_units, search_ids, unit_vector
 from tests.support.patience import PATIENCE

@@ -23,8 +23,9 @@ from engine.storage.disk import Disk
 from engine.storage.vector_columns import REMAINDER, ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.in_memory import row_arrays
-from engine.storage.vectors.in_memory.row_arrays import RowArrays, row_bytes
+from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_loading import EXACT_SHARE, reserve_rows
+from engine.storage.vectors.in_memory.row_types import row_bytes
 from engine.storage.vectors.in_memory.table_shares import TABLES
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_table import MAX_LOSSES, LanceTable

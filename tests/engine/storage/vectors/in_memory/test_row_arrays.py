@@ -10,8 +10,9 @@ import pytest
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.vector_columns import ExactColumns, RoundedColumns, VectorColumns
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.in_memory.row_arrays import COPY_SHARE, RowArrays, row_bytes
+from engine.storage.vectors.in_memory.row_arrays import COPY_SHARE, RowArrays
 from engine.storage.vectors.in_memory.row_loading import reserve_rows
+from engine.storage.vectors.in_memory.row_types import row_bytes
 
 DIM = 4
 ALL = VectorFilter(frozenset({1, 2}))

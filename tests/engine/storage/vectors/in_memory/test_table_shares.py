@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from engine.storage.vector_columns import RoundedColumns
-from engine.storage.vectors.in_memory.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.row_types import row_bytes
 from engine.storage.vectors.in_memory.table_shares import LEAST_GROWTH, TABLES, TableShares
 
 DIM, EACH = 8, 100_000

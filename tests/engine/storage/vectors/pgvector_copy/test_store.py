@@ -16,7 +16,7 @@ from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorTable
-from engine.storage.vectors.in_memory.row_arrays import row_bytes
+from engine.storage.vectors.in_memory.row_types import row_bytes
 from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.pgvector_copy import copies
 from engine.storage.vectors.pgvector_copy.store import CopiedVectors
