@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
 
+from engine.scheduling.supervisor import wait_for_completion
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vector_columns import ExactColumns
@@ -207,3 +209,48 @@ async def test_table_that_outgrows_its_memory_during_a_load_is_not_kept() -> Non
     table.go_on.set()
     assert await loading is None
     assert not copy.is_loaded
+
+
+async def test_loaded_rows_are_improved_while_they_are_used_until_they_are_dropped() -> None:
+    table, steps, go_on = PausedTable(1), list[int](), asyncio.Event()
+    table.go_on.set()
+
+    async def improve(rows: RowArrays) -> AsyncIterator[None]:
+        for step in range(100):
+            steps.append(len(rows))
+            yield
+            if step == 1:
+                await go_on.wait()
+
+    copy = MemoryCopy(table.load, improve)
+    assert await copied_ids(copy) == [1]
+    improving = copy._improving
+    assert improving is not None
+    while len(steps) < 2:
+        await asyncio.sleep(0)
+    upsert(copy, table, 2)
+    assert await copied_ids(copy) == [1, 2]
+    copy.drop()
+    go_on.set()
+    await improving
+    assert len(steps) < 5
+
+
+async def test_a_closed_copy_waits_for_the_step_that_improves_its_rows() -> None:
+    table, running = PausedTable(1), asyncio.Event()
+    table.go_on.set()
+
+    async def step() -> None:
+        running.set()
+        await asyncio.sleep(0)
+        running.clear()
+
+    async def improve(_: RowArrays) -> AsyncIterator[None]:
+        await wait_for_completion(step())
+        yield
+
+    copy = MemoryCopy(table.load, improve)
+    assert await copied_ids(copy) == [1]
+    await running.wait()
+    await copy.close()
+    assert not running.is_set()

@@ -21,7 +21,7 @@ from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
 from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, find_in_sample, select_nearest
 from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
-from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, Candidates, RowCodes
+from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, RowCodes
 from engine.storage.vectors.in_memory.row_types import column_types
 from engine.storage.vectors.search_plan import max_matching_rows
 
@@ -42,7 +42,7 @@ EVERYWHERE = slice(None)
 REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
 MIN_RUN_ROWS = 128  # rows at neighboring places are compared where they are, from so many on
 CODE = "code"
-CANDIDATE_SHARES = 4, 1  # of the candidates one of so many are compared at first
+CANDIDATE_SHARES = 4, 2, 1  # of the candidates one of so many are compared, until these are enough
 # From so many rows on their codes are searched; from so many on if a file has rows, which are read one by one.
 MIN_CODED_SCOPE, MIN_CODED_FILE_SCOPE = 50_000, 200_000
 # Lists of codes with fewer rows in the scope, or all such lists if they have few rows of the table, are not searched:
@@ -269,29 +269,23 @@ class RowArrays:
             matches = self._rows["has_direction"] if matches is None else matches & self._rows["has_direction"]
             searched = int(np.count_nonzero(matches))
         found = codes.find(queries, max(counts), lists, matches)
-        near = list[np.ndarray | None]()
+        places, similarities = NO_PLACES, np.empty((len(queries), 0), np.float32)
         for share in CANDIDATE_SHARES:
-            candidates = [each.select_nearest(len(each.places) // share) for each in found]
-            near = self._choose_nearest(queries, counts, candidates, searched)
-            if all(places is not None for places in near):
+            chosen = [candidates.select_nearest(len(candidates.places) // share) for candidates in found]
+            new = np.setdiff1d(np.concatenate([each.places for each in chosen]), places)
+            order = np.argsort(places := np.append(places, new))
+            compared = self._compare_copies(self._vectors.prepare(queries), new)
+            places, similarities = places[order], np.append(similarities, compared, axis=1)[:, order]
+            are_enough = [
+                each.are_enough(places, row, count // REFINE_FACTOR, searched)
+                for each, row, count in zip(chosen, similarities, counts, strict=True)
+            ]
+            if all(are_enough):
                 break
         return [
-            self._find_in_runs(query[None], [count], runs)[0] if places is None else places
-            for query, count, places in zip(queries, counts, near, strict=True)
+            places[select_nearest(row, count)] if is_enough else self._find_in_runs(query[None], [count], runs)[0]
+            for query, row, count, is_enough in zip(queries, similarities, counts, are_enough, strict=True)
         ]
-
-    def _choose_nearest(
-        self, queries: np.ndarray, counts: Sequence[int], found: Sequence[Candidates], searched: int
-    ) -> list[np.ndarray | None]:
-        """For each query the places of the nearest candidates; None if there may be nearer ones among all searched."""
-        places = np.unique(np.concatenate([each.places for each in found]))
-        compared = self._compare_copies(self._vectors.prepare(queries), places)
-        near = list[np.ndarray | None]()
-        for count, candidates, row in zip(counts, found, compared, strict=True):
-            similarities = row[np.searchsorted(places, candidates.places)]
-            is_enough = candidates.are_enough(similarities, count // REFINE_FACTOR, searched)
-            near.append(candidates.places[select_nearest(similarities, count)] if is_enough else None)
-        return near
 
     def _find_in_runs(self, queries: np.ndarray, counts: Sequence[int], runs: Runs) -> list[np.ndarray]:
         """For each query the places of the rows of these runs that are as similar as the last wanted one."""

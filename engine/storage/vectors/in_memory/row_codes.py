@@ -53,17 +53,18 @@ class Candidates(NamedTuple):
         nearest = np.argpartition(self.similarities, -count)[len(self.places) - count :]
         return Candidates(self.places[nearest], self.similarities[nearest])
 
-    def are_enough(self, similarities: np.ndarray, wanted: int, count: int) -> bool:
-        """Whether hardly any of `count` rows that were searched is nearer than the wanted ones of these.
+    def are_enough(self, places: np.ndarray, similarities: np.ndarray, wanted: int, count: int) -> bool:
+        """Whether hardly any other of `count` rows that were searched is nearer than the wanted ones of these.
 
-        `similarities`: the exact ones. Codes err as much for other rows as for the wanted ones: if the last candidate
-        is nearly as near by its code, rows as near as these are missing.
+        `places`: ascending ones with all of these, and their exact similarities. Codes err as much for other rows as
+        for the wanted ones: if the last candidate is nearly as near by its code, rows as near as these are missing.
         """
         if len(self.places) <= wanted or len(self.places) == count:
             return len(self.places) == count
-        near = np.argpartition(similarities, -wanted)[-wanted:]
-        errors = similarities[near] - self.similarities[near]
-        farthest = similarities[near].min() - errors.mean() - SURE_DEVIATIONS * errors.std()
+        exact = similarities[np.searchsorted(places, self.places)]
+        near = np.argpartition(exact, -wanted)[-wanted:]
+        errors = exact[near] - self.similarities[near]
+        farthest = exact[near].min() - errors.mean() - SURE_DEVIATIONS * errors.std()
         return bool(farthest > self.similarities.min())
 
 
