@@ -212,7 +212,7 @@ async def test_table_that_outgrows_its_memory_during_a_load_is_not_kept() -> Non
 
 
 async def test_loaded_rows_are_improved_while_they_are_used_until_they_are_dropped() -> None:
-    table, steps, go_on = PausedTable(1), list[int](), asyncio.Event()
+    table, steps, go_on, began = PausedTable(1), list[int](), asyncio.Event(), asyncio.Event()
     table.go_on.set()
 
     async def improve(rows: RowArrays) -> AsyncIterator[None]:
@@ -220,14 +220,14 @@ async def test_loaded_rows_are_improved_while_they_are_used_until_they_are_dropp
             steps.append(len(rows))
             yield
             if step == 1:
+                began.set()
                 await go_on.wait()
 
     copy = MemoryCopy(table.load, improve)
     assert await copied_ids(copy) == [1]
     improving = copy._improving
     assert improving is not None
-    while len(steps) < 2:
-        await asyncio.sleep(0)
+    await began.wait()
     upsert(copy, table, 2)
     assert await copied_ids(copy) == [1, 2]
     copy.drop()
