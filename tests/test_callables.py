@@ -60,7 +60,7 @@ OF_VALUES = {
         "GroupCommit.is_of_server",
     ),
     *("PackedFile.unpack", "RowCommand.exit_code", "_ServiceApi.read"),
-    *("TopicMethod.function", "MemoryCopy.load", "SharedCallLimits.execute"),
+    *("TopicMethod.function", "MemoryCopy.load", "MemoryCopy.improve", "SharedCallLimits.execute"),
     *("VectorCopies.connect", "WordCopies.connect", "WordCopy.want"),  # connections of the store that is copied
 }
 
