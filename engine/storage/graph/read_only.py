@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+import numpy as np
+
 from engine.errors import StoreError
 from engine.storage.graph.edge_arrays import EdgeArrays
 
@@ -18,7 +20,7 @@ class ReadOnlyGraph:
 
     def __init__(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
         self._nodes, self._edges = list(nodes), list(edges)
-        self._arrays = EdgeArrays(max(len(self._nodes), len(self._edges)) + 1)
+        self._arrays = EdgeArrays(max(len(self._nodes), len(self._edges)) + 1, np.int64)
         self._arrays.upsert(self._nodes, self._edges)
 
     async def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:  # noqa: ARG002
