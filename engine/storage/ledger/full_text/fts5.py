@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections import defaultdict
 from contextlib import closing
 from functools import lru_cache
@@ -87,16 +88,35 @@ def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) -> list[
     return list(_tokenize(tokenizer, tuple(words)))
 
 
-@lru_cache(maxsize=32)  # a question asks three times, and each takes half a millisecond
+@lru_cache(maxsize=32)  # a question asks three times
 def _tokenize(tokenizer: str, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
-        memory.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = '{tokenizer}')")
-        memory.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (words, instance)")
-        memory.executemany("INSERT INTO words (rowid, word) VALUES (?, ?)", enumerate(map(encode, words)))
+    return _open_tokenizer(tokenizer).tokenize(words)
+
+
+class _Tokenizer:
+    """A tokenizer of FTS5, for several threads: an index in memory, whose making takes most of the time."""
+
+    def __init__(self, tokenizer: str) -> None:
+        self._lock = threading.Lock()
+        self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._memory.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, content = '', tokenize = '{tokenizer}')")
+        self._memory.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (words, instance)")
+
+    def tokenize(self, words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """The terms of each word."""
         found: defaultdict[int, list[str]] = defaultdict(list)
-        for place, term in memory.execute("SELECT doc, term FROM terms ORDER BY doc, offset"):
+        with self._lock:
+            try:
+                self._memory.executemany("INSERT INTO words (rowid, word) VALUES (?, ?)", enumerate(map(encode, words)))
+                rows = self._memory.execute("SELECT doc, term FROM terms ORDER BY doc, offset").fetchall()
+            finally:
+                self._memory.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        for place, term in rows:
             found[place].append(term)
-    return tuple(tuple(found[place]) for place in range(len(words)))
+        return tuple(tuple(found[place]) for place in range(len(words)))
+
+
+_open_tokenizer = lru_cache(maxsize=4)(_Tokenizer)
 
 
 def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
