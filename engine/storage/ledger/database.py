@@ -13,6 +13,7 @@ from engine.errors import CorruptLedger
 from engine.storage.disk import disk_error
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.full_text.compaction import begin_merge, continue_merge
+from engine.storage.ledger.full_text.word_counts import WordCounts
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.schema import SOURCE
 from engine.storage.ledger.store import LedgerStore
@@ -59,7 +60,7 @@ class ReadingConnection(ThreadConnection):
         """The term index of this snapshot."""
         from engine.storage.ledger.full_text.fts5_index import LocatedIndex  # noqa: PLC0415 - needs NumPy, slow
 
-        return LocatedIndex(self._ledger.chunk_locations)
+        return LocatedIndex(self._ledger.chunk_locations, self._ledger.word_counts)
 
 
 class Ledger(SqliteDatabase, LedgerStore):
@@ -78,6 +79,11 @@ class Ledger(SqliteDatabase, LedgerStore):
         from engine.storage.ledger.full_text.fts5_index import ChunkLocations  # noqa: PLC0415 - needs NumPy, slow
 
         return ChunkLocations()
+
+    @cached_property
+    def word_counts(self) -> WordCounts:
+        """How many chunks contain the words that were asked for."""
+        return WordCounts()
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         super()._migrate(db)

@@ -8,6 +8,7 @@ they take one by one.
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,13 +16,15 @@ import numpy as np
 from engine.storage.column_arrays import is_member
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.full_text.bm25 import Postings
+from engine.storage.ledger.full_text.word_counts import IndexState
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.settings import CHUNK_MOVES, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from engine.storage.ledger.full_text.index import ScopeClause, SearchWord
+    from engine.storage.ledger.full_text.word_counts import WordCounts
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
 
@@ -33,6 +36,7 @@ _MATCHES_AFTER = (
     " (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?)"
 )
 
+_CHUNKS_WITH = "chunk_fts w WHERE w.chunk_fts MATCH ?"
 _ANY_OUTSIDE = "SELECT 1 FROM corpus_stats x WHERE x.kind = ? AND x.row_count > 0 AND NOT ({}) LIMIT 1"
 READ_CHUNKS = 100_000  # at once
 _FROM_ID = (
@@ -190,10 +194,11 @@ class _Known(NamedTuple):
 
 
 class LocatedIndex(Fts5Index):
-    """A `TermIndex` for one snapshot that knows where chunks are; names are joined."""
+    """A `TermIndex` for one snapshot that knows where chunks are, and how many contain a word; names are joined."""
 
-    def __init__(self, locations: ChunkLocations) -> None:
+    def __init__(self, locations: ChunkLocations, counts: WordCounts) -> None:
         self._locations = locations
+        self._counts = counts
         self._columns: ChunkColumns | None = None
 
     def _load(self, db: Connection, kind: KeyKind, word: SearchWord, scope: ScopeClause) -> Postings:
@@ -222,6 +227,22 @@ class LocatedIndex(Fts5Index):
             return super().count_matches(db, kind, words, scope, limit)
         chunks = self._find_chunks(db)
         return {word: _count_inside(db, word, chunks, scope.ids, limit) for word in words}
+
+    def find_common(
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: ScopeClause, limit: int
+    ) -> set[SearchWord]:
+        """The words that at least `limit` rows within the scope contain."""
+        if kind != KeyKind.CHUNK:
+            return super().find_common(db, kind, words, scope, limit)
+        state, chunks = IndexState.read(db), self._find_chunks(db)
+
+        def is_common(word: SearchWord, within: str, count: Callable[[int], int]) -> bool:
+            return self._counts.reaches(word.text, within, limit, state, count)
+
+        often = [word for word in words if is_common(word, "", partial(_count, db, _CHUNKS_WITH, word))]
+        if not often or not db.execute_fetchall(_ANY_OUTSIDE.format(scope), (kind,)):
+            return set(often)
+        return {word for word in often if is_common(word, scope, partial(_count_inside, db, word, chunks, scope.ids))}
 
 
 FTS5_INDEX = Fts5Index()

@@ -27,6 +27,8 @@ class FullTextUpdate(Topic[Place_co]):
     def index_next_batch(self) -> bool:
         """Index the next rows again; returns whether there may be more."""
         ranges = self.db.execute_fetchall("SELECT kind, first_id, last_id FROM unsegmented_fts ORDER BY kind LIMIT 1")
+        if ranges:
+            Settings(self.db).count_chunk_reindexing()
         for kind, first, last in ranges:
             table, column = _SOURCES[KeyKind(kind)]
             rows = [
@@ -60,6 +62,8 @@ class FullTextUpdate(Topic[Place_co]):
         save_languages(self.db, made)
         changed = [(terms, row[0]) for row, terms in zip(rows, made, strict=True) if terms != row[2]]
         self.db.executemany("UPDATE chunk SET stems = ? WHERE id = ?", changed)
+        if changed:
+            settings.count_chunk_reindexing()
         is_last = len(rows) < BATCH
         settings.set(NEXT_STEMMED, 0 if is_last else rows[-1][0] + 1)
         if is_last:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Settings of the data directory.
 EMBEDDER, PLACE, LANGUAGES = "embedder", "vectors_place", "languages"
 CHUNK_MOVES = "chunk_moves"  # how often chunks were moved to another space or room
+CHUNKS_REINDEXED = "chunks_reindexed"  # how often the words of chunks were indexed again
 FORMER_EMBEDDER, FORMER_PLACE, CHANGED_AT = "former_embedder", "former_vectors_place", "embedder_changed_at"
 
 
@@ -64,6 +65,10 @@ class Settings(Topic[Place_co]):
     def count_chunk_move(self) -> None:
         """Note that chunks are in another space or room than before: see `full_text.fts5_index`."""
         self.set(CHUNK_MOVES, self.get_int(CHUNK_MOVES) + 1)
+
+    def count_chunk_reindexing(self) -> None:
+        """Note that chunks may be found by other words than before: see `full_text.word_counts`."""
+        self.set(CHUNKS_REINDEXED, self.get_int(CHUNKS_REINDEXED) + 1)
 
     @reading
     def get(self, key: str) -> str:
