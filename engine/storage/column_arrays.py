@@ -110,6 +110,11 @@ def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
     return np.asarray(table[numbers])
 
 
+def parse_numbers(text: str) -> np.ndarray:
+    """The integers of a JSON array: as one text, SQLite gives them in a fourth of the time."""
+    return np.fromstring(text[1:-1], np.int64, sep=",") if len(text) > len("[]") else np.empty(0, np.int64)
+
+
 def reserve_memory(size: int) -> mmap.mmap:
     """Memory that is not taken before it is written.
 

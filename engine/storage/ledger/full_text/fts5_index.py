@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.storage.column_arrays import is_member
+from engine.storage.column_arrays import is_member, parse_numbers
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.full_text.bm25 import Postings
 from engine.storage.ledger.full_text.word_counts import IndexState
@@ -89,7 +89,7 @@ class Fts5Index:
         )
         columns = f"json_group_array(x.id), json_group_array(x.{tables.length})"
         [found] = db.execute_fetchall(f"SELECT {columns} FROM {places} AND {scope}", (asked,))
-        rows, lengths = map(_parse_numbers, found)
+        rows, lengths = map(parse_numbers, found)
         ids, first, times = np.unique(rows, return_index=True, return_counts=True)
         return Postings(ids, lengths[first], times)
 
@@ -210,7 +210,7 @@ class LocatedIndex(Fts5Index):
             else ("SELECT json_group_array(rowid) FROM chunk_fts WHERE chunk_fts MATCH ?", fts5.quote_term(word.text))
         )
         [[found]] = db.execute_fetchall(places, (asked,))
-        ids, times = _count_repeated(_parse_numbers(found))
+        ids, times = _count_repeated(parse_numbers(found))
         lengths, inside = self._find_chunks(db).locate(ids, scope.ids)
         return Postings(ids[inside], lengths, times[inside])
 
@@ -253,7 +253,7 @@ def _count_inside(db: Connection, word: SearchWord, chunks: ChunkColumns, scope_
     read, count, last, size = 0, 0, 0, min(ROWS_PER_WANTED * limit, MIN_COUNTED_ROWS)
     while count < limit:
         [[found]] = db.execute_fetchall(_MATCHES_AFTER, (fts5.quote_term(word.text), last, size))
-        ids = _parse_numbers(found)
+        ids = parse_numbers(found)
         count += len(chunks.locate(ids, scope_ids)[0])
         if len(ids) < size:
             break
@@ -285,14 +285,9 @@ def _read_chunks(db: Connection, first: int) -> Iterator[tuple[np.ndarray, Chunk
     """The chunks from an id on, with ascending ids."""
     while True:
         [row] = db.execute_fetchall(_FROM_ID, (first, READ_CHUNKS))
-        ids, *columns = map(_parse_numbers, row)
+        ids, *columns = map(parse_numbers, row)
         if len(ids):
             yield ids, ChunkColumns(*columns)
             first = int(ids[-1]) + 1
         if len(ids) < READ_CHUNKS:
             return
-
-
-def _parse_numbers(text: str) -> np.ndarray:
-    """The integers of a JSON array."""
-    return np.fromstring(text[1:-1], np.int64, sep=",") if len(text) > len("[]") else np.empty(0, np.int64)
