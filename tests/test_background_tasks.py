@@ -17,6 +17,7 @@ AWAITED = {"gather", "shield", "to_thread", "run_in_executor", "wait_for"}
 REASONS = {
     "engine/scheduling/supervisor.py": "the supervisor itself, and tasks whose owner awaits them before it ends",
     "engine/storage/search_gate.py": "everyone who joined the search awaits it to its end",
+    "engine/text/tokenizer.py": "whoever needs what it loads loads it again, and is told",
     "engine/storage/sqlite/database.py": "whoever takes the reader awaits it, or the next one opens another",
     "engine/storage/memory_copy.py": "the next read raises its failure",
     "engine/storage/postgres/connection.py": "the statement's caller awaits it, or the release of its connection",

@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -27,6 +28,7 @@ _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _BLOCK = 100_000
 # Characters that a process counts before it loads tiktoken, which is faster for longer texts but takes 0.5 s to load.
 _FIRST = 1_000_000
+_NEARLY_ALL = 500_000  # of these; then it is loaded beside what the process does
 _SHORT = 1_000  # characters of a text whose count is kept: rows of the graph occur in question after question
 
 _loading = threading.Lock()
@@ -94,6 +96,7 @@ class _FirstTexts:
     def __init__(self) -> None:
         self._left = _FIRST
         self._counter: FewTokens | None = None
+        self._loader: threading.Thread | None = None
 
     def count(self, text: str) -> int | None:
         """The tokens of a text; None if tiktoken is loaded, or is to count it."""
@@ -103,8 +106,16 @@ class _FirstTexts:
         if not is_common(text):
             return None
         self._left -= len(text)
+        if self._left < _FIRST - _NEARLY_ALL and self._loader is None:
+            self._loader = threading.Thread(target=_load_quietly, name="tokens", daemon=True)
+            self._loader.start()
         counter = self._counter = self._counter or _open_counter()
         return counter.count(text)
+
+
+def _load_quietly() -> None:
+    with suppress(EngineError):  # whoever needs the tokens is told
+        _encoding()
 
 
 _first_texts = _FirstTexts()

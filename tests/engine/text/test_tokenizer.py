@@ -106,5 +106,23 @@ assert counted == [len(O200kTokenizer().encode(text)) for text in ("hello world"
 """
 
 
+LOADED_BESIDE = """
+import sys, threading
+from engine.text.tokenizer import _NEARLY_ALL, O200kTokenizer, _first_texts
+text = "The ferry leaves at noon. " * 100
+for _ in range(_NEARLY_ALL // len(text)):
+    O200kTokenizer().count(text)
+assert _first_texts._loader is None
+counted = [O200kTokenizer().count(text) for _ in range(2)]
+_first_texts._loader.join()
+assert "tiktoken" in sys.modules
+assert counted == [len(O200kTokenizer().encode(text))] * 2
+"""
+
+
+def test_tiktoken_is_loaded_beside_what_the_process_does() -> None:
+    subprocess.run([sys.executable, "-c", LOADED_BESIDE], check=True, cwd=Path(__file__).parents[3])
+
+
 def test_the_first_texts_of_a_process_are_counted_without_tiktoken() -> None:
     subprocess.run([sys.executable, "-c", FIRST_TEXTS], check=True, cwd=Path(__file__).parents[3])
