@@ -72,6 +72,8 @@ async def _wait_for_copy(store: LanceVectors, table: VectorTable, query: np.ndar
     while not store._tables[table].is_cached and time.perf_counter() < ends:
         await store.search(table, query, 1, VectorFilter(frozenset({1})))
         await asyncio.sleep(1.0)
+    if (making_codes := store._tables[table]._cache._improving) is not None:
+        await asyncio.wait({making_codes}, timeout=max(0.0, ends - time.perf_counter()))
 
 
 def main() -> None:
