@@ -34,7 +34,7 @@ SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 # takes 7 ms of a core, on disk 30; loading them takes 4 s, during which searches use the disk.
 VECTOR_CACHE_BYTES = 160 << 20
 WORD_CACHE_BYTES = 128 << 20
-GRAPH_CACHE_BYTES = 64 << 20  # 1,400,000 relations and as many entities, taken as they come
+GRAPH_CACHE_BYTES = 64 << 20  # 1,290,000 relations and as many entities, taken as they come
 GRAPH_SHARE = 56 << 20  # of a given memory, beside VECTOR_CACHE_BYTES for each table: 5 million relations in 3 GiB
 # What a process needs besides copies, measured at 300,000 chunks, and copies that are worth their loading.
 PROCESS_BYTES, MIN_COPIES_BYTES = 704 << 20, 64 << 20

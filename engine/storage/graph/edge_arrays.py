@@ -1,4 +1,4 @@
-"""Nodes and edges of a graph as arrays in memory, with an index of both: a look-up takes less than a millisecond."""
+"""Nodes and edges of a graph as arrays in memory, with an index of both: a look-up takes about a millisecond."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 NODE_COLUMNS, EDGE_COLUMNS, ENDS = ("id", "space"), ("id", "source", "target", "weight"), ("source", "target")
 ID_TYPE = np.int32
-MAX_CHANGES, MAX_PARTS = 16_384, 64  # places that are looked at in every search, and arrays of them
+# Places that are looked at in every search: so many, or one of so many, in so many arrays.
+MIN_CHANGES, CHANGES_SHARE, MAX_PARTS = 2_048, 200, 16
 
 
 class EdgeArrays:
@@ -95,7 +96,7 @@ class PlaceIndex:
 
     The places of all numbers are sorted once. Places that are written later are kept apart and looked at in every
     search, until they are so many that they are merged into the others: 0.04 s for 3.4 million edges. Whoever writes
-    rows calls `note`. Rows may also be added at the end, or fewer than before.
+    rows calls `note`; those that are added at the end, or left out there, are noticed.
     """
 
     def __init__(self) -> None:
@@ -114,22 +115,26 @@ class PlaceIndex:
     def find(self, numbers: Collection[int], columns: Sequence[np.ndarray]) -> np.ndarray:
         """The places, ascending, where any of the columns has any of the numbers."""
         count = len(columns[0])
-        if self._change_count + max(0, count - self._end) > MAX_CHANGES:
+        if self._change_count + max(0, count - self._end) > max(MIN_CHANGES, count // CHANGES_SHARE):
             self.merge(columns)
         if len(self._changed) > MAX_PARTS:
             self._changed = [np.concatenate(self._changed)]
         wanted = np.unique(np.fromiter(numbers, np.int64, len(numbers)))
-        places = np.unique(np.concatenate([self._list_known(wanted), *self._changed, np.arange(self._end, count)]))
-        places = places[places < count]
-        is_found = np.zeros(len(places), np.bool_)
-        for column in columns if len(wanted) else ():
-            own = column[places]  # a table of all numbers, as `is_member` makes, would take longer
-            is_found |= wanted[np.minimum(np.searchsorted(wanted, own), len(wanted) - 1)] == own
-        return places[is_found]
+        if not len(wanted):
+            return np.empty(0, np.int64)
+        looked_at = (self._list_known(wanted), *self._changed, np.arange(self._end, count))
+        return np.unique(np.concatenate([_select(places[places < count], columns, wanted) for places in looked_at]))
 
     def merge(self, columns: Sequence[np.ndarray]) -> None:
         """Sort the places that were written since the last time into the others."""
         count = len(columns[0])
+        if not len(self._numbers):
+            numbers = np.concatenate(columns)
+            order = np.argsort(numbers)
+            self._numbers = numbers[order]
+            self._places = np.remainder(order, max(1, count), out=order).astype(np.int32)
+            self._end, self._changed, self._change_count = count, [], 0
+            return
         is_kept = np.ones(max(self._end, count), np.bool_)
         is_kept[count:] = False
         for places in self._changed:
@@ -169,6 +174,15 @@ def select_heaviest(ids: np.ndarray, weights: np.ndarray, count: int) -> np.ndar
 def build_edge(id_: int, source: int, target: int, weight: float) -> GraphEdge:
     """An edge that the graph holds."""
     return GraphEdge(id_, source, target, weight, exists_in_graph=True)
+
+
+def _select(places: np.ndarray, columns: Sequence[np.ndarray], wanted: np.ndarray) -> np.ndarray:
+    """The places where any of the columns has any of the wanted numbers, which ascend."""
+    is_found = np.zeros(len(places), np.bool_)
+    for column in columns:
+        own = column[places]  # a table of all numbers, as `is_member` makes, would take longer
+        is_found |= wanted[np.minimum(np.searchsorted(wanted, own), len(wanted) - 1)] == own
+    return places[is_found]
 
 
 def _find(ids: np.ndarray, wanted: Collection[int]) -> np.ndarray:

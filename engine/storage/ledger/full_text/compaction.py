@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import CorruptLedger
 from engine.storage.ledger.full_text.fts5 import TABLES, fill
+from engine.storage.ledger.work.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +91,7 @@ def fill_again(db: Connection, kind: KeyKind) -> None:
     db.execute(f"INSERT INTO {index} ({index}) VALUES ('delete-all')")
     fill(db, kind)
     db.execute("DELETE FROM unsegmented_fts WHERE kind = ?", (kind,))
+    Settings(db).count_chunk_reindexing()
 
 
 def read_levels(db: Connection, index: str) -> list[Level]:

@@ -53,7 +53,7 @@ def test_rows_are_found_whatever_was_added_deleted_and_merged(
         return [rows[name] for name in COLUMNS]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_arrays, "MAX_CHANGES", most)
+        patch.setattr(edge_arrays, "MIN_CHANGES", most)
         patch.setattr(edge_arrays, "MAX_PARTS", 1)
         for change, given_ in changes:
             if change == "add":
