@@ -46,7 +46,7 @@ UNUSED = {
     "adapters.discord",
     "adapters.slack",
 }
-MAX_MODULES = 596
+MAX_MODULES = 602
 ASKED = f"""
 import sys
 from typer.testing import CliRunner
