@@ -19,7 +19,7 @@ REASONS = {
     "engine/storage/search_gate.py": "everyone who joined the search awaits it to its end",
     "engine/text/tokenizer.py": "whoever needs what it loads loads it again, and is told",
     "engine/storage/sqlite/database.py": "whoever takes the reader awaits it, or the next one opens another",
-    "engine/storage/memory_copy.py": "the next read raises its failure",
+    "engine/storage/memory_copy.py": "the next read raises the failure of a load; an improvement logs its own",
     "engine/storage/postgres/connection.py": "the statement's caller awaits it, or the release of its connection",
     "engine/storage/postgres/database.py": "the holder of the connection awaits it",
     "engine/storage/postgres/pool.py": "it closes what nobody uses any more",

@@ -10,7 +10,7 @@ from engine.scheduling.supervisor import cancel_tasks
 from engine.storage.column_arrays import ArraysFull
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
 Rows = TypeVar("Rows")
 
@@ -21,12 +21,12 @@ class MemoryCopy(Generic[Rows]):
     """Loads the rows at the first read and applies every later change to them.
 
     `load` reads all rows as they are stored at any moment of the call. If it raises ArraysFull, there is no copy until
-    rows have been deleted; if a change does, the rows are loaded again. `improve` makes loaded rows faster, in steps,
-    while they are used; it raises nothing.
+    rows have been deleted; if a change does, the rows are loaded again. `improve` makes loaded rows faster while
+    they are used: one step, and whether there is another. It raises nothing.
     """
 
     def __init__(
-        self, load: Callable[[], Awaitable[Rows]], improve: Callable[[Rows], AsyncIterator[None]] | None = None
+        self, load: Callable[[], Awaitable[Rows]], improve: Callable[[Rows], Awaitable[bool]] | None = None
     ) -> None:
         self._load_rows = load
         self._improve_rows = improve
@@ -122,7 +122,8 @@ class MemoryCopy(Generic[Rows]):
                     change(rows)
                 if self._changes is changes:
                     self._rows = rows
-                    self._improving = asyncio.create_task(self._improve(rows))
+                    if self._improve_rows is not None:
+                        self._improving = asyncio.create_task(self._improve(self._improve_rows, rows))
             self._loading = None
         except ArraysFull:
             self._loading, self._is_too_large = None, not changes  # they may have deleted rows
@@ -130,9 +131,7 @@ class MemoryCopy(Generic[Rows]):
             if self._changes is changes:
                 self._changes = None
 
-    async def _improve(self, rows: Rows) -> None:
+    async def _improve(self, improve: Callable[[Rows], Awaitable[bool]], rows: Rows) -> None:
         """Improve the rows until they are dropped."""
-        if self._improve_rows is not None:
-            async for _ in self._improve_rows(rows):
-                if self._rows is not rows:
-                    return
+        while self._rows is rows and await improve(rows):
+            pass

@@ -17,7 +17,7 @@ from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.spilled_rows import CopyLost
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.in_memory.row_loading import SpaceGroups, add_codes, reserve_rows
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, extend_codes, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
     build_filter,
@@ -69,7 +69,7 @@ class LanceTable:
         self._shares = shares
         self._loading = loading
         self._losses = 0  # of files of copies
-        self._cache = MemoryCopy(self._load_rows, add_codes)
+        self._cache = MemoryCopy(self._load_rows, extend_codes)
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
         self._readable.set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
@@ -215,13 +214,12 @@ async def test_loaded_rows_are_improved_while_they_are_used_until_they_are_dropp
     table, steps, go_on, began = PausedTable(1), list[int](), asyncio.Event(), asyncio.Event()
     table.go_on.set()
 
-    async def improve(rows: RowArrays) -> AsyncIterator[None]:
-        for step in range(100):
-            steps.append(len(rows))
-            yield
-            if step == 1:
-                began.set()
-                await go_on.wait()
+    async def improve(rows: RowArrays) -> bool:
+        steps.append(len(rows))
+        if len(steps) == 2:
+            began.set()
+            await go_on.wait()
+        return len(steps) < 100
 
     copy = MemoryCopy(table.load, improve)
     assert await copied_ids(copy) == [1]
@@ -245,9 +243,9 @@ async def test_a_closed_copy_waits_for_the_step_that_improves_its_rows() -> None
         await asyncio.sleep(0)
         running.clear()
 
-    async def improve(_: RowArrays) -> AsyncIterator[None]:
+    async def improve(_: RowArrays) -> bool:
         await wait_for_completion(step())
-        yield
+        return True
 
     copy = MemoryCopy(table.load, improve)
     assert await copied_ids(copy) == [1]

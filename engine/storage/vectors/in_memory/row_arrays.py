@@ -113,10 +113,8 @@ class RowArrays:
         if self._codes is None:
             sample = await self._threads.run(self._sample)
             codes = await wait_for_completion(asyncio.to_thread(RowCodes, self._max_rows, sample))
-            async with self._threads.hold():
-                with self._change():
-                    self._rows.add_column(CODE, codes)
-                    self._codes = codes
+            self._rows.add_column(CODE, codes)
+            self._codes = codes  # no list is filled yet, so that searches may run meanwhile
             return True
         await self._threads.run(partial(self._code_list, self._codes))
         return self._codes.filled < math.inf
@@ -263,10 +261,9 @@ class RowArrays:
         """As `_find_in_runs`, for runs in lists of codes; their rows are compared where codes tell too little."""
         if not len(lists):
             return [NO_PLACES] * len(queries)
-        searched = int(runs.lengths.sum())
-        matches = runs.mark(len(self)) if searched < len(lists) * codes.list_rows else None
-        if not self._rows["has_direction"].all():
-            matches = self._rows["has_direction"] if matches is None else matches & self._rows["has_direction"]
+        searched, matches = int(runs.lengths.sum()), None
+        if searched < len(lists) * codes.list_rows or not self._rows["has_direction"].all():
+            matches = runs.mark(len(self)) & self._rows["has_direction"]
             searched = int(np.count_nonzero(matches))
         found = codes.find(queries, max(counts), lists, matches)
         places, similarities = NO_PLACES, np.empty((len(queries), 0), np.float32)

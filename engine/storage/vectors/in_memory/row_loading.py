@@ -10,14 +10,14 @@ import structlog
 
 from engine.errors import DiskError
 from engine.storage.column_arrays import ArraysFull
-from engine.storage.spilled_rows import CopyLost, SpilledRows, check_space
+from engine.storage.spilled_rows import SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_codes import code_bytes
 from engine.storage.vectors.in_memory.row_types import row_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import Self
 
@@ -96,7 +96,7 @@ def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = Non
     """Arrays for `count` rows and for further ones: exact if they are few and take little of `max_bytes`, else rounded.
 
     A file in `folder` holds what rounding took from them, and the rows that take more. Many rows have codes if there is
-    room: `add_codes` makes them from the written rows. Raises ArraysFull.
+    room: `extend_codes` makes them from the written rows. Raises ArraysFull.
     """
     exact = ExactColumns(dim)
     if not has_codes(dim, count) and (max_rows := _find_room(row_bytes(exact), count, int(EXACT_SHARE * max_bytes))):
@@ -119,13 +119,16 @@ def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = Non
     return RowArrays(RoundedColumns(dim, is_refined=True), plan.max_rows, others, is_coded=plan.is_coded)
 
 
-async def add_codes(rows: RowArrays) -> AsyncIterator[None]:
-    """Make the codes of rows that are to have some, in steps; the rows may be searched and changed meanwhile."""
+async def extend_codes(rows: RowArrays) -> bool:
+    """Make the codes of some more rows, if these are to have any; whether there are others without.
+
+    A failure is logged: rows without codes are compared.
+    """
     try:
-        while await rows.extend_codes():
-            yield
-    except (CopyLost, RuntimeError, MemoryError, ImportError) as error:
+        return await rows.extend_codes()
+    except Exception as error:  # noqa: BLE001 - the library may raise anything, and searches do without it
         log.warning("vectors.no_codes", error=str(error))
+        return False
 
 
 def has_codes(dim: int, count: int) -> bool:

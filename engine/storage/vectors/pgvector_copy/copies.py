@@ -12,7 +12,7 @@ from psycopg import sql
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.psycopg_calls import fetch_rows
-from engine.storage.vectors.in_memory.row_loading import SpaceGroups, add_codes, reserve_rows
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, extend_codes, reserve_rows
 from engine.storage.vectors.in_memory.table_shares import TableShares
 from engine.storage.vectors.pgvector_copy.change_log import Moment, find_present, find_unseen
 from engine.storage.vectors.pgvector_tables import MAX_PAGE_DIM, TABLES, list_leaves, table_name
@@ -64,7 +64,7 @@ class VectorCopies:
         self._max_bytes = max_bytes
         self._shares = TableShares(max_bytes, dim)
         self._copies: dict[VectorTable, MemoryCopy[RowArrays]] = {
-            table: MemoryCopy(partial(self._load, table), add_codes) for table in TABLES
+            table: MemoryCopy(partial(self._load, table), extend_codes) for table in TABLES
         }
         self._seen: Moment | None = None  # the state of the copies; None: none is followed
         self._lock = asyncio.Lock()

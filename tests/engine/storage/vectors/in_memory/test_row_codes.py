@@ -18,7 +18,7 @@ from engine.storage.vectors.base import VectorFilter, VectorRow, VectorTable
 from engine.storage.vectors.in_memory import row_arrays, row_codes, row_loading
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_codes import RowCodes, code_bytes
-from engine.storage.vectors.in_memory.row_loading import SpaceGroups, add_codes, row_size
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, extend_codes, row_size
 from engine.storage.vectors.in_memory.table_shares import LEAST_GROWTH, TableShares
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_table import LanceTable
@@ -47,7 +47,7 @@ async def load_rows(vectors: np.ndarray, *, is_coded: bool = True, max_rows: int
     groups = SpaceGroups(rows, {space: int((ids % SPACES == space).sum()) for space in range(SPACES)})
     groups.append({"id": ids, "space": ids % SPACES, "room": ids * 0, "part": ids * 0}, vectors)
     groups.finish()
-    async for _ in add_codes(rows):
+    while await extend_codes(rows):
         pass
     return rows
 
@@ -106,7 +106,7 @@ async def test_rows_change_while_their_codes_are_made(seed: int) -> None:
     ids = np.arange(1_000)
     groups = SpaceGroups(rows, {0: 1_000})
     groups.append({"id": ids, "space": ids * 0, "room": ids * 0, "part": ids * 0}, vectors[:1_000])
-    async for _ in add_codes(rows):
+    while await extend_codes(rows):
         chosen = chance.choice(1_400, chance.integers(1, 80), replace=False).tolist()
         if chance.random() < 0.5:
             rows.delete(chosen)
