@@ -110,15 +110,21 @@ async def test_a_word_of_several_terms_is_found_as_they_follow_each_other(ledger
 @given(
     st.lists(st.dictionaries(st.integers(1, 5), st.integers(1, 9)), max_size=3),
     st.lists(st.integers(1, 50), min_size=5, max_size=5),
+    st.sampled_from([1, 10**4]),
 )
-def test_scores_are_those_of_bm25_over_the_scope_alone(terms: list[dict[int, int]], lengths: list[int]) -> None:
+def test_scores_are_those_of_bm25_over_the_scope_alone(
+    terms: list[dict[int, int]], lengths: list[int], spread: int
+) -> None:
     expected = dict[int, float]()
     for counts in terms:
         rarity = math.log(1 + (5 - len(counts) + 0.5) / (len(counts) + 0.5)) ** 2
         for row, count in counts.items():
             norm = K1 * (1 - B + B * lengths[row - 1] / (sum(lengths) / 5))
-            expected[row] = expected.get(row, 0.0) + rarity * count * (K1 + 1) / (count + norm)
-    postings = [Postings.build([(row, lengths[row - 1], count) for row, count in counts.items()]) for counts in terms]
+            expected[row * spread] = expected.get(row * spread, 0.0) + rarity * count * (K1 + 1) / (count + norm)
+    postings = [
+        Postings.build([(row * spread, lengths[row - 1], count) for row, count in sorted(counts.items())])
+        for counts in terms
+    ]
     assert score_rows(postings, ScopeSize(5, sum(lengths))).list_best(5) == pytest.approx(expected)
 
 
