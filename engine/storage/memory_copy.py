@@ -112,7 +112,12 @@ class MemoryCopy(Generic[Rows]):
         await cancel_tasks(*tasks)
 
     async def _load(self) -> None:
-        """Read all rows, then repeat the changes made meanwhile, because the version that was read may lack them."""
+        """Read all rows, then repeat the changes made meanwhile, because the version that was read may lack them.
+
+        Former rows that a step still improves are freed first.
+        """
+        if self._improving is not None:
+            await asyncio.wait({self._improving})
         changes: list[Callable[[Rows], None]] = []
         self._changes = changes
         try:

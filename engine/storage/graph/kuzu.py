@@ -152,7 +152,7 @@ class KuzuGraph:
             raise ArraysFull
         arrays = EdgeArrays(self._max_cached_edges)
         arrays.append(*content)
-        await asyncio.to_thread(arrays.index)
+        await wait_for_completion(asyncio.to_thread(arrays.index))
         return arrays
 
     async def _run_in_reader(self, work: Callable[[KuzuConnection], Result]) -> Result:

@@ -252,3 +252,29 @@ async def test_a_closed_copy_waits_for_the_step_that_improves_its_rows() -> None
     await running.wait()
     await copy.close()
     assert not running.is_set()
+
+
+async def test_rows_that_a_step_still_improves_are_freed_before_others_are_loaded() -> None:
+    table, improved, go_on = PausedTable(1), list[RowArrays](), asyncio.Event()
+    table.go_on.set()
+
+    async def improve(rows: RowArrays) -> bool:
+        improved.append(rows)
+        await go_on.wait()
+        return False
+
+    copy = MemoryCopy(table.load, improve)
+    assert await copied_ids(copy) == [1]
+    await asyncio.sleep(0)
+    for _ in range(3):  # as after changes that did not fit
+        copy.drop()
+        loading = asyncio.create_task(copy.get())
+        for _ in range(9):
+            await asyncio.sleep(0)
+    assert (len(improved), table.reads) == (1, 1)
+    upsert(copy, table, 2)
+    go_on.set()
+    await loading
+    assert await copied_ids(copy) == [1, 2]
+    await copy.close()
+    assert len(asyncio.all_tasks()) == 1

@@ -21,7 +21,7 @@ from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
 from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, find_in_sample, select_nearest
 from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
-from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, RowCodes
+from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, RowCodes, report_failure
 from engine.storage.vectors.in_memory.row_types import column_types
 from engine.storage.vectors.search_plan import max_matching_rows
 
@@ -247,7 +247,7 @@ class RowArrays:
         """As `_find_nearest`, where rows of a space are neighbors; if many have codes, hardly any row is missed."""
         runs = self._find_runs(vector_filter)
         least = MIN_CODED_FILE_SCOPE if ROUNDED in self.others else MIN_CODED_SCOPE
-        if self._codes is None or runs.lengths.sum() < least:
+        if not self._is_coded or self._codes is None or runs.lengths.sum() < least:
             return self._find_in_runs(queries, counts, runs)
         lists = runs.list_full_parts(self._codes.list_rows, LEAST_COVERAGE, len(self) // FEW_ROWS_SHARE)
         lists = lists[lists < self._codes.filled]
@@ -265,7 +265,12 @@ class RowArrays:
         if searched < len(lists) * codes.list_rows or not self._rows["has_direction"].all():
             matches = runs.mark(len(self)) & self._rows["has_direction"]
             searched = int(np.count_nonzero(matches))
-        found = codes.find(queries, max(counts), lists, matches)
+        try:
+            found = codes.find(queries, max(counts), lists, matches)
+        except Exception as error:  # noqa: BLE001 - the library may raise anything, and rows can be compared
+            report_failure(error, len(self))
+            self._is_coded = False
+            return self._find_in_runs(queries, counts, runs)
         places, similarities = NO_PLACES, np.empty((len(queries), 0), np.float32)
         for share in CANDIDATE_SHARES:
             chosen = [candidates.select_nearest(len(candidates.places) // share) for candidates in found]

@@ -13,11 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import structlog
 
 from engine.storage.search_gate import MAX_THREADS, share_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+log = structlog.get_logger(__name__)
 
 BITS, HALF = 4, np.uint8(15)  # of the code of a part of a vector, half a byte, and all of these bits
 PAIR, PACKED = 2, 4  # numbers of a vector that a code stands for, and those that a byte does
@@ -66,6 +69,11 @@ class Candidates(NamedTuple):
         errors = exact[near] - self.similarities[near]
         farthest = exact[near].min() - errors.mean() - SURE_DEVIATIONS * errors.std()
         return bool(farthest > self.similarities.min())
+
+
+def report_failure(error: Exception, rows: int) -> None:
+    """Log that codes of a table of so many rows cannot be made or searched."""
+    log.warning("vectors.no_codes", rows=rows, error=str(error) or type(error).__name__)
 
 
 def code_bytes(dim: int) -> int:

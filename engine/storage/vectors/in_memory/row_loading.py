@@ -13,7 +13,7 @@ from engine.storage.column_arrays import ArraysFull
 from engine.storage.spilled_rows import SpilledRows, check_space
 from engine.storage.vector_columns import REMAINDER, ROUNDED, ExactColumns, RoundedColumns
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
-from engine.storage.vectors.in_memory.row_codes import code_bytes
+from engine.storage.vectors.in_memory.row_codes import code_bytes, report_failure
 from engine.storage.vectors.in_memory.row_types import row_bytes
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ EXACT_SHARE = 0.25
 MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of further rows
 # Room for at most so many times the rows is reserved, since systems refuse more addresses than they have memory.
 MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
+UNCODED_GROWTH = 1.25  # the same for tables too small for codes: when it is used up, they are loaded again, with codes
 FILE_SPARE_SHARE = 0.05  # a file has room for this share of further rows
 MIN_CODED_ROWS = 500_000
 MIN_RESIDENT_SHARE = 0.25  # of the memory of a table, for vectors without codes
@@ -81,9 +82,10 @@ class _Plan(NamedTuple):
     @classmethod
     def make(cls, dim: int, count: int, max_bytes: int, *, has_file: bool) -> Self:
         """For `count` rows and further ones in so much memory. Raises ArraysFull."""
+        growth = _find_growth(dim, count)
         for is_coded in (True, False) if has_codes(dim, count) else (False,):
             size = row_size(dim, is_coded=is_coded)
-            if max_rows := _find_room(size, count, max_bytes):
+            if max_rows := _find_room(size, count, max_bytes, growth):
                 return cls(max_rows, max_rows, is_coded)
             max_rows = int(count * (1 + FILE_SPARE_SHARE))
             spare = max_bytes - max_rows * (size - dim)
@@ -98,8 +100,9 @@ def reserve_rows(dim: int, count: int, max_bytes: int, folder: Path | None = Non
     A file in `folder` holds what rounding took from them, and the rows that take more. Many rows have codes if there is
     room: `extend_codes` makes them from the written rows. Raises ArraysFull.
     """
-    exact = ExactColumns(dim)
-    if not has_codes(dim, count) and (max_rows := _find_room(row_bytes(exact), count, int(EXACT_SHARE * max_bytes))):
+    exact, room = ExactColumns(dim), int(EXACT_SHARE * max_bytes)
+    is_small = not has_codes(dim, count)
+    if is_small and (max_rows := _find_room(row_bytes(exact), count, room, _find_growth(dim, count))):
         return RowArrays(exact, max_rows)
     plan = _Plan.make(dim, count, max_bytes, has_file=folder is not None)
     is_whole = plan.resident == plan.max_rows
@@ -127,7 +130,7 @@ async def extend_codes(rows: RowArrays) -> bool:
     try:
         return await rows.extend_codes()
     except Exception as error:  # noqa: BLE001 - the library may raise anything, and searches do without it
-        log.warning("vectors.no_codes", error=str(error))
+        report_failure(error, len(rows))
         return False
 
 
@@ -141,9 +144,14 @@ def row_size(dim: int, *, is_coded: bool) -> int:
     return row_bytes(RoundedColumns(dim)) + (code_bytes(dim) if is_coded else 0)
 
 
-def _find_room(size: int, count: int, max_bytes: int) -> int:
+def _find_growth(dim: int, count: int) -> float:
+    """The multiple of so many rows for which there is room at most."""
+    return UNCODED_GROWTH if code_bytes(dim) and not has_codes(dim, count) else MAX_GROWTH
+
+
+def _find_room(size: int, count: int, max_bytes: int, growth: float) -> int:
     """How many rows of a size to reserve in so much memory for `count` and further ones; 0 if these do not fit."""
     max_rows = max_bytes // size
     if count > max_rows - int(MIN_SPARE_SHARE * max_rows):
         return 0
-    return min(max_rows, max(MIN_RESERVED_ROWS, MAX_GROWTH * count))
+    return min(max_rows, max(MIN_RESERVED_ROWS, int(growth * count)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -149,8 +150,11 @@ class VectorCopies:
         for start in range(0, len(ids), READ_BATCH):
             batch = ids[start : start + READ_BATCH]
             block = await read_ids(connection, table, batch, self._dim) if copy.is_followed else None
-            with copy.follow(partial(_replace, ids=batch, block=block), deletes=deletes):
-                pass  # it is stored already
+            async with AsyncExitStack() as held:
+                if (rows := copy.rows) is not None:
+                    await held.enter_async_context(rows.hold_searches())
+                with copy.follow(partial(_replace, ids=batch, block=block), deletes=deletes):
+                    pass  # it is stored already
 
 
 def _replace(rows: RowArrays, ids: Sequence[int], block: Block | None) -> None:

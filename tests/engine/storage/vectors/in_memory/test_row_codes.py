@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +132,101 @@ async def test_rows_whose_codes_cannot_be_made_are_compared(monkeypatch: pytest.
         rows = await load_rows(random_units(700, DIM, 2))
     assert [entry["event"] for entry in logs] == ["vectors.no_codes"]
     assert len(find_ids(rows, random_units(700, DIM, 2)[3], 12, ALL)) == 12
+
+
+@pytest.mark.parametrize("error", [RuntimeError("posix_memalign failed"), MemoryError()])
+async def test_rows_are_compared_where_the_library_fails_to_search(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = random_units(700, DIM, 2)
+    rows, plain = [await load_rows(vectors, is_coded=is_coded) for is_coded in (True, False)]
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(RowCodes, "_search_lists", fail)
+    with capture_logs() as logs:
+        for query in vectors[:3]:
+            assert rows.search(query, 12, ALL) == plain.search(query, 12, ALL)
+    assert [(entry["event"], entry["rows"], bool(entry["error"])) for entry in logs] == [
+        ("vectors.no_codes", 700, True)
+    ]
+    rows.upsert([VectorRow(3, 1, 0, 0)], vectors[5:6])
+    assert rows.search(vectors[5], 2, ALL)[0].id == 3
+
+
+async def test_a_change_waits_for_the_codes_that_are_made_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = random_units(700, DIM, 13)
+    rows, fill, began, go_on = await load_rows(vectors), RowCodes.fill_list, threading.Event(), threading.Event()
+    assert rows._codes is not None
+    rows._codes.filled = 0
+
+    def pause(codes: RowCodes, number: int, read: np.ndarray, *, is_last: bool) -> None:
+        began.set()
+        go_on.wait(PATIENCE)
+        fill(codes, number, read, is_last=is_last)
+
+    monkeypatch.setattr(RowCodes, "fill_list", pause)
+    step = asyncio.create_task(extend_codes(rows))
+    await asyncio.to_thread(began.wait, PATIENCE)
+    changing = threading.Thread(target=rows.upsert, args=([VectorRow(0, 0, 0, 0)], vectors[-1:]))
+    changing.start()
+    changing.join(0.05)
+    assert changing.is_alive()
+    go_on.set()
+    while await step:
+        step = asyncio.create_task(extend_codes(rows))
+    await asyncio.to_thread(changing.join)
+    assert have_their_codes(rows)
+
+
+async def test_the_thread_that_fits_codes_ends_before_one_that_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, began, go_on, made = (
+        RowArrays(RoundedColumns(DIM), 700, is_coded=True),
+        threading.Event(),
+        threading.Event(),
+        [],
+    )
+    rows.append({name: np.arange(600) for name in ("id", "space", "room", "part")}, random_units(600, DIM, 14))
+
+    def fit(max_rows: int, sample: np.ndarray) -> RowCodes:
+        began.set()
+        go_on.wait(PATIENCE)
+        made.append(max_rows)
+        return RowCodes(max_rows, sample)
+
+    monkeypatch.setattr(row_arrays, "RowCodes", fit)
+    step = asyncio.create_task(extend_codes(rows))
+    await asyncio.to_thread(began.wait, PATIENCE)
+    step.cancel()
+    asyncio.get_running_loop().call_soon(go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await step
+    assert made == [700]
+
+
+async def test_codes_of_rows_in_a_file_are_searched_in_large_scopes_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, searched = random_units(700, DIM, 15), list[int]()
+    search = RowCodes._search_lists
+
+    def count(codes: RowCodes, queries: np.ndarray, *args: Any) -> Any:
+        searched.append(len(queries))
+        return search(codes, queries, *args)
+
+    monkeypatch.setattr(RowCodes, "_search_lists", count)
+    monkeypatch.setattr(row_loading, "check_space", lambda *_: None)
+    for spare, least, is_expected in ((400, 701, False), (400, 700, True), (1_000_000, 701, True)):
+        monkeypatch.setattr(row_arrays, "MIN_CODED_FILE_SCOPE", least)
+        rows = row_loading.reserve_rows(DIM, 700, 735 * (row_size(DIM, is_coded=True) - DIM) + spare * DIM, tmp_path)
+        groups = SpaceGroups(rows, {0: 700})
+        groups.append({"id": np.arange(700), **dict.fromkeys(("space", "room", "part"), np.zeros(700, int))}, vectors)
+        while await extend_codes(rows):
+            pass
+        searched.clear()
+        rows.search(vectors[0], 3, ALL)
+        assert bool(searched) == is_expected
 
 
 async def test_codes_that_followed_changes_lead_to_the_nearest_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorFilter
+from engine.storage.vectors.in_memory import row_loading
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
-from engine.storage.vectors.in_memory.row_loading import SpaceGroups
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, reserve_rows
 from tests.contracts.test_vectors_contract import random_units
 
 DIM = 8
@@ -44,3 +45,14 @@ def test_several_queries_find_together_what_each_finds_alone() -> None:
     searches = [(vectors[3], 5), (vectors[400], 90), (-vectors[3], 1)]
     for area in (VectorFilter(frozenset(range(300))), VectorFilter(frozenset({7, 8, 250})), VectorFilter(frozenset())):
         assert rows.search_each(searches, area) == [rows.search(*search, area) for search in searches]
+
+
+@pytest.mark.parametrize("exact_share", [1.0, 0.0])
+@pytest.mark.parametrize(("count", "room"), [(100, 400), (450, 562), (500, 2_000)])
+def test_tables_are_loaded_again_once_they_have_enough_rows_for_codes(
+    count: int, room: int, exact_share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_loading, "MIN_CODED_ROWS", 500)
+    monkeypatch.setattr(row_loading, "MIN_RESERVED_ROWS", 400)
+    monkeypatch.setattr(row_loading, "EXACT_SHARE", exact_share)
+    assert reserve_rows(DIM, count, 1 << 20)._max_rows == room

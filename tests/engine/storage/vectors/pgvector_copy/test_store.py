@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -112,6 +113,30 @@ async def test_a_copy_whose_changes_are_no_longer_logged_is_loaded_again(postgre
             [early] = connection.execute("SELECT now() - interval '61 minutes'").fetchone() or ()
         store._copies._seen = seen._replace(at=early)
         await load(store)
+        assert [id_ for id_, _ in await search_ids(store, EVERYWHERE)] == [2, 3, 4]
+
+
+async def test_a_change_waits_for_a_search_beside_the_event_loop(postgres_url: str) -> None:
+    async with open_copied(postgres_url) as store, open_copied(postgres_url) as other:
+        await fill_store(store)
+        await load(store)
+        rows, began, go_on = store._copies._copies["chunks"].rows, threading.Event(), threading.Event()
+        assert rows is not None
+
+        def search() -> bool:
+            with rows._gate.search():
+                began.set()
+                return go_on.wait(PATIENCE)
+
+        searching = asyncio.create_task(rows._threads.run(search))
+        await asyncio.to_thread(began.wait, PATIENCE)
+        await other.delete("chunks", [1])
+        change = asyncio.create_task(store._copies.catch_up())
+        await asyncio.wait({change}, timeout=0.2)
+        assert not change.done()
+        go_on.set()
+        assert await searching
+        await change
         assert [id_ for id_, _ in await search_ids(store, EVERYWHERE)] == [2, 3, 4]
 
 
