@@ -12,6 +12,8 @@ Columns = Mapping[str, np.ndarray]
 ROUNDED, REMAINDER = "rounded", "remainder"  # columns of bytes
 MAX_INTEGER = np.float32(127)
 SMALLEST = np.float32(1e-30)
+# Rows whose order rounding may change: the difference of two cosines errs by 0.6 steps (standard deviation).
+MARGIN_STEPS = 3
 REMAINDERS = np.float32(254)  # steps between two integers
 
 
@@ -41,6 +43,16 @@ class VectorColumns(Protocol):
     def compare(self, columns: Columns, prepared: Columns, cosines: np.ndarray) -> None:
         """Write the cosine of each query with each of n rows, shape (q, n); `decode` gives more exact ones."""
 
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The columns that tell how exactly rows are compared."""
+
+    def find_margin(self, columns: Columns, query: np.ndarray) -> float:
+        """By how much a row may seem less similar to a query than another that is less similar.
+
+        `columns`: the `steps` of rows near it.
+        """
+
 
 class ExactColumns:
     """Vectors as they are.
@@ -51,7 +63,7 @@ class ExactColumns:
 
     def __init__(self, dim: int) -> None:
         self.types: dict[str, np.dtype[Any]] = {"vector": np.dtype((np.float32, (dim,)))}
-        self.compared = ("vector",)
+        self.compared, self.steps = ("vector",), ()
 
     def encode(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         return {"vector": vectors}
@@ -69,6 +81,9 @@ class ExactColumns:
         for query, row in zip(prepared["vector"], cosines, strict=True):
             np.vecdot(columns["vector"], query, out=row)
 
+    def find_margin(self, columns: Columns, query: np.ndarray) -> float:  # noqa: ARG002 - nothing is rounded
+        return 0.0
+
 
 class RoundedColumns:
     """Vectors as integers from -127 to 127, each scaled by its largest number.
@@ -78,7 +93,7 @@ class RoundedColumns:
     """
 
     def __init__(self, dim: int, *, is_refined: bool = False) -> None:
-        self.compared = (ROUNDED, "scale")
+        self.compared, self.steps = (ROUNDED, "scale"), ("scale",)
         integers = np.dtype((np.int8, (dim,)))
         self.types: dict[str, np.dtype[Any]] = {
             ROUNDED: integers,
@@ -117,3 +132,7 @@ class RoundedColumns:
         products = simsimd.cdist(columns[ROUNDED], prepared[ROUNDED], "inner", out_dtype="float32")
         np.multiply(np.asarray(products).T, columns["scale"], out=cosines)
         cosines *= prepared["scale"][:, None]
+
+    def find_margin(self, columns: Columns, query: np.ndarray) -> float:
+        largest = max(float(columns["scale"].max(initial=0.0)), float(np.abs(query).max(initial=0.0) / MAX_INTEGER))
+        return MARGIN_STEPS * largest

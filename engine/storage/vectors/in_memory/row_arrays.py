@@ -19,9 +19,20 @@ from engine.storage.column_arrays import ColumnArrays, is_member
 from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
-from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, find_in_sample, select_nearest
+from engine.storage.vectors.in_memory.nearest import (
+    NO_DIRECTION,
+    NearRows,
+    find_in_sample,
+    select_nearest,
+)
 from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
-from engine.storage.vectors.in_memory.row_codes import MIN_TRAINING_ROWS, TRAINING_ROWS, RowCodes, report_failure
+from engine.storage.vectors.in_memory.row_codes import (
+    MIN_TRAINING_ROWS,
+    TRAINING_ROWS,
+    RowCodes,
+    compare_candidates,
+    report_failure,
+)
 from engine.storage.vectors.in_memory.row_types import column_types
 from engine.storage.vectors.search_plan import max_matching_rows
 
@@ -38,17 +49,18 @@ COPY_SHARE = 8
 BLOCK_ROWS = 2_048
 LOOP_ROWS = 200_000  # of a table that is searched in the event loop
 EVERYWHERE = slice(None)
-# This multiple of the wanted rows, and so many at least, are compared with the exact query.
+# This multiple of the wanted rows, and so many at least, are found; those whose order rounding may change are compared
+# with the exact query.
 REFINE_FACTOR, MIN_REFINED_ROWS = 2, 80
 MIN_RUN_ROWS = 128  # rows at neighboring places are compared where they are, from so many on
 CODE = "code"
-CANDIDATE_SHARES = 4, 2, 1  # of the candidates one of so many are compared, until these are enough
 # From so many rows on their codes are searched; from so many on if a file has rows, which are read one by one.
 MIN_CODED_SCOPE, MIN_CODED_FILE_SCOPE = 50_000, 200_000
 # Lists of codes with fewer rows in the scope, or all such lists if they have few rows of the table, are not searched:
 # comparing these rows takes less time.
 LEAST_COVERAGE, FEW_ROWS_SHARE = 0.25, 32
 NO_ROWS, NO_PLACES = np.empty((0, 0), np.int8), np.empty(0, np.int64)
+NO_NEAR_ROWS = NearRows(NO_PLACES, np.empty(0, np.float32))
 
 
 class RowArrays:
@@ -197,10 +209,12 @@ class RowArrays:
         with self._gate.search():
             find = self._find_in_groups if self._is_grouped else self._find_nearest
             near = find(queries, counts, vector_filter)
-            return [self._list_hits(*search, places) for search, places in zip(searches, near, strict=True)]
+            return [self._list_hits(*search, found) for search, found in zip(searches, near, strict=True)]
 
-    def _list_hits(self, query: np.ndarray, k: int, places: np.ndarray) -> list[VectorHit]:
-        """The k rows at these places that are most similar to a query."""
+    def _list_hits(self, query: np.ndarray, k: int, near: NearRows) -> list[VectorHit]:
+        """The k of these rows that are most similar to a query."""
+        steps = {name: self._rows[name][near.places] for name in self._vectors.steps}
+        places = near.drop_far(k, self._vectors.find_margin(steps, query)).places
         similarities = np.clip(np.vecdot(self._decode(places), query), -1.0, 1.0)
         ids, parts = self._rows["id"][places], self._rows["part"][places]
         order = np.lexsort((parts, ids, -similarities))[:k]
@@ -219,31 +233,27 @@ class RowArrays:
             for id_, start, end in zip(found.tolist(), starts.tolist(), ends.tolist(), strict=True)
         }
 
-    def _find_nearest(
-        self, queries: np.ndarray, counts: Sequence[int], vector_filter: VectorFilter
-    ) -> list[np.ndarray]:
-        """For each query the places of the rows that match the filter and are as similar as the last wanted one."""
+    def _find_nearest(self, queries: np.ndarray, counts: Sequence[int], vector_filter: VectorFilter) -> list[NearRows]:
+        """For each query the rows that match the filter and are as similar as the last wanted one."""
         searches = zip(queries, counts, strict=True)
         return [self._find_nearest_to(query[None], count, vector_filter) for query, count in searches]
 
-    def _find_nearest_to(self, query: np.ndarray, count: int, vector_filter: VectorFilter) -> np.ndarray:
+    def _find_nearest_to(self, query: np.ndarray, count: int, vector_filter: VectorFilter) -> NearRows:
         expected, prepared = max_matching_rows(vector_filter) or 0, self._vectors.prepare(query)
         every = self._compare_all(prepared) if expected * COPY_SHARE >= len(self) > 0 else None
         if every is not None and (near := find_in_sample(every, count * len(self) // expected)) is not None:
             places = near[self._matches(vector_filter, near)]
             if len(places) >= count:
-                return np.asarray(places)
+                return NearRows(places, every[places])
         places = np.flatnonzero(self._matches(vector_filter))
         if every is None and len(places) * COPY_SHARE >= len(self) > 0:
             every = self._compare_all(prepared)
         similarities = self._compare_copies(prepared, places)[0] if every is None else every[places]
-        if count < len(places):
-            places = places[similarities >= np.partition(similarities, -count)[-count]]
-        return np.asarray(places)
+        return NearRows(places, similarities).drop_far(count, 0.0)
 
     def _find_in_groups(
         self, queries: np.ndarray, counts: Sequence[int], vector_filter: VectorFilter
-    ) -> list[np.ndarray]:
+    ) -> list[NearRows]:
         """As `_find_nearest`, where rows of a space are neighbors; if many have codes, hardly any row is missed."""
         runs = self._find_runs(vector_filter)
         least = MIN_CODED_FILE_SCOPE if ROUNDED in self.others else MIN_CODED_SCOPE
@@ -253,14 +263,16 @@ class RowArrays:
         lists = lists[lists < self._codes.filled]
         coded, others = runs.divide(self._codes.list_rows, lists)
         near = self._find_by_codes(self._codes, queries, counts, lists, coded)
-        return [np.append(*each) for each in zip(near, self._find_in_runs(queries, counts, others), strict=True)]
+        if others.starts.size:
+            near = list(map(NearRows.join, zip(near, self._find_in_runs(queries, counts, others), strict=True)))
+        return near
 
     def _find_by_codes(
         self, codes: RowCodes, queries: np.ndarray, counts: Sequence[int], lists: np.ndarray, runs: Runs
-    ) -> list[np.ndarray]:
+    ) -> list[NearRows]:
         """As `_find_in_runs`, for runs in lists of codes; their rows are compared where codes tell too little."""
         if not len(lists):
-            return [NO_PLACES] * len(queries)
+            return [NO_NEAR_ROWS] * len(queries)
         searched, matches = int(runs.lengths.sum()), None
         if searched < len(lists) * codes.list_rows or not self._rows["has_direction"].all():
             matches = runs.mark(len(self)) & self._rows["has_direction"]
@@ -271,33 +283,23 @@ class RowArrays:
             report_failure(error, len(self))
             self._is_coded = False
             return self._find_in_runs(queries, counts, runs)
-        places, similarities = NO_PLACES, np.empty((len(queries), 0), np.float32)
-        for share in CANDIDATE_SHARES:
-            chosen = [candidates.select_nearest(len(candidates.places) // share) for candidates in found]
-            new = np.setdiff1d(np.concatenate([each.places for each in chosen]), places)
-            order = np.argsort(places := np.append(places, new))
-            compared = self._compare_copies(self._vectors.prepare(queries), new)
-            places, similarities = places[order], np.append(similarities, compared, axis=1)[:, order]
-            are_enough = [
-                each.are_enough(places, row, count // REFINE_FACTOR, searched)
-                for each, row, count in zip(chosen, similarities, counts, strict=True)
-            ]
-            if all(are_enough):
-                break
+        prepared, wanted = self._vectors.prepare(queries), [count // REFINE_FACTOR for count in counts]
+        compared = compare_candidates(found, wanted, searched, partial(self._compare_copies, prepared))
         return [
-            places[select_nearest(row, count)] if is_enough else self._find_in_runs(query[None], [count], runs)[0]
-            for query, row, count, is_enough in zip(queries, similarities, counts, are_enough, strict=True)
+            self._find_in_runs(query[None], [count], runs)[0] if near is None else near.drop_far(count, 0.0)
+            for query, count, near in zip(queries, counts, compared, strict=True)
         ]
 
-    def _find_in_runs(self, queries: np.ndarray, counts: Sequence[int], runs: Runs) -> list[np.ndarray]:
-        """For each query the places of the rows of these runs that are as similar as the last wanted one."""
+    def _find_in_runs(self, queries: np.ndarray, counts: Sequence[int], runs: Runs) -> list[NearRows]:
+        """For each query the rows of these runs that are as similar as the last wanted one."""
         starts, firsts = runs.starts, np.append(0, np.cumsum(runs.lengths))
-        found = list[np.ndarray]()
+        found = list[NearRows]()
         for similarities, count in zip(self._compare_runs(queries, runs), counts, strict=True):
             near = select_nearest(similarities, count)
             owners = np.searchsorted(firsts, near, side="right") - 1
             places = starts[owners] + near - firsts[owners] if len(near) else near
-            found.append(np.asarray(places[self._rows["has_direction"][places]]))
+            near_rows = NearRows(places, similarities[near])
+            found.append(near_rows.select(self._rows["has_direction"][places]))
         return found
 
     def _find_runs(self, vector_filter: VectorFilter) -> Runs:

@@ -16,9 +16,10 @@ import numpy as np
 import structlog
 
 from engine.storage.search_gate import MAX_THREADS, share_work
+from engine.storage.vectors.in_memory.nearest import NearRows, list_new
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +31,10 @@ ID_BYTES = 8  # by which FAISS names a row
 # So many rows are found by their codes, this many times the wanted ones, and one of so many rows that are searched.
 MIN_CANDIDATES, CANDIDATE_FACTOR, CANDIDATE_SHARE = 4_096, 32, 400
 TRAINING_ROWS, MIN_TRAINING_ROWS = 4_096, 16  # to which codes are fitted: FAISS takes no more, and no fewer
-SURE_DEVIATIONS = 2  # of the errors of codes, by which what is wanted is nearer than the last candidate
+FIRST_SHARE = 4  # of the candidates one of so many are compared at first; then others that may be wanted
+# So many standard deviations of the errors of codes below the last wanted row, candidates are compared. All rows are,
+# if those that are no candidates are within the second number of it.
+COMPARED_DEVIATIONS, SURE_DEVIATIONS = 3.0, 2.0
 SHARED_LISTS = 20  # from more on several threads search: 220,000 rows of 384 dimensions
 
 _threads = threading.local()  # has `is_limited` in those in which FAISS uses one core
@@ -43,32 +47,42 @@ class _Found(NamedTuple):
     places: np.ndarray
 
 
-class Candidates(NamedTuple):
-    """The rows nearest to a query by their codes, in no order."""
+def compare_candidates(
+    found: Sequence[NearRows], wanted: Sequence[int], searched: int, compare: Callable[[np.ndarray], np.ndarray]
+) -> list[NearRows | None]:
+    """For each query the rows that were compared, of ascending places.
 
-    places: np.ndarray
-    similarities: np.ndarray
+    None if some of the other rows that were searched are probably as near as the wanted ones. `found`: for each query
+    the rows nearest by their codes. `compare` gives the similarities of each query with rows.
+    """
+    chosen = [each.select_nearest(-(-len(each.places) // FIRST_SHARE)) for each in found]
+    places, similarities = np.empty(0, np.int64), np.empty((len(found), 0), np.float32)
+    exact = [NearRows(places, row) for row in similarities]
+    while len(new := list_new([each.places for each in chosen], places)):
+        order = np.argsort(places := np.append(places, new), kind="stable")
+        places, similarities = places[order], np.append(similarities, compare(new), axis=1)[:, order]
+        exact = [NearRows(places, row) for row in similarities]
+        least = [find_least(*each, COMPARED_DEVIATIONS) for each in zip(chosen, exact, wanted, strict=True)]
+        chosen = [each.select(each.similarities >= bound) for each, bound in zip(found, least, strict=True)]
+    least = [find_least(*each, SURE_DEVIATIONS) for each in zip(chosen, exact, wanted, strict=True)]
+    return [
+        near if len(each.places) == searched or bound > each.similarities.min(initial=math.inf) else None
+        for near, each, bound in zip(exact, found, least, strict=True)
+    ]
 
-    def select_nearest(self, count: int) -> Candidates:
-        """The nearest of these."""
-        if count >= len(self.places):
-            return self
-        nearest = np.argpartition(self.similarities, -count)[len(self.places) - count :]
-        return Candidates(self.places[nearest], self.similarities[nearest])
 
-    def are_enough(self, places: np.ndarray, similarities: np.ndarray, wanted: int, count: int) -> bool:
-        """Whether hardly any other of `count` rows that were searched is nearer than the wanted ones of these.
+def find_least(coded: NearRows, exact: NearRows, wanted: int, deviations: float) -> float:
+    """The least similarity by its code that a row as near as the last wanted one probably has; -inf if it is unknown.
 
-        `places`: ascending ones with all of these, and their exact similarities. Codes err as much for other rows as
-        for the wanted ones: if the last candidate is nearly as near by its code, rows as near as these are missing.
-        """
-        if len(self.places) <= wanted or len(self.places) == count:
-            return len(self.places) == count
-        exact = similarities[np.searchsorted(places, self.places)]
-        near = np.argpartition(exact, -wanted)[-wanted:]
-        errors = exact[near] - self.similarities[near]
-        farthest = exact[near].min() - errors.mean() - SURE_DEVIATIONS * errors.std()
-        return bool(farthest > self.similarities.min())
+    `exact`: rows that were compared, of ascending places; `coded`: some of them, by their codes, which err as much for
+    other rows. `deviations`: how far below the mean of these errors.
+    """
+    if len(coded.places) <= wanted:
+        return -math.inf
+    compared = exact.similarities[np.searchsorted(exact.places, coded.places)]
+    near = np.argpartition(compared, -wanted)[-wanted:]
+    errors = compared[near] - coded.similarities[near]
+    return float(compared[near].min() - errors.mean() - deviations * errors.std())
 
 
 def report_failure(error: Exception, rows: int) -> None:
@@ -159,7 +173,7 @@ class RowCodes:
                 blocks[:, None] * (2 * BLOCK_ROWS * self._length) + self._halves[rows_of_block],
             )
 
-    def find(self, queries: np.ndarray, count: int, lists: np.ndarray, matches: np.ndarray | None) -> list[Candidates]:
+    def find(self, queries: np.ndarray, count: int, lists: np.ndarray, matches: np.ndarray | None) -> list[NearRows]:
         """For each query the rows of these lists nearest by their codes, many more than `count`.
 
         `matches`: which places may be found, as booleans; None: all of these lists.
@@ -223,8 +237,7 @@ class RowCodes:
             _threads.is_limited = True
 
 
-def _join_found(found: Sequence[_Found], query: int, count: int) -> Candidates:
+def _join_found(found: Sequence[_Found], query: int, count: int) -> NearRows:
     """The rows of all parts that are nearest to a query."""
-    places = np.concatenate([part.places[query] for part in found])
-    similarities = np.concatenate([part.similarities[query] for part in found])[places >= 0]
-    return Candidates(places[places >= 0], similarities).select_nearest(count)
+    near = NearRows.join([NearRows(part.places[query], part.similarities[query]) for part in found])
+    return near.select(near.places >= 0).select_nearest(count)

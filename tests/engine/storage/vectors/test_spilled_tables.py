@@ -23,6 +23,7 @@ from engine.storage.disk import Disk
 from engine.storage.vector_columns import REMAINDER, ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.in_memory import row_arrays
+from engine.storage.vectors.in_memory.nearest import NearRows
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_loading import EXACT_SHARE, reserve_rows
 from engine.storage.vectors.in_memory.row_types import row_bytes
@@ -179,7 +180,7 @@ async def test_changes_wait_for_a_search_beside_the_event_loop(monkeypatch: pyte
     expected = rows.search(vectors[0], 50, everywhere)
     begun, find_places = threading.Event(), rows._find_nearest
 
-    def find_nearest(*search: Any) -> list[np.ndarray]:
+    def find_nearest(*search: Any) -> list[NearRows]:
         begun.set()
         return find_places(*search)
 

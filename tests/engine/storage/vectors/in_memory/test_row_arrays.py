@@ -13,6 +13,7 @@ from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
 from engine.storage.vectors.in_memory.row_arrays import COPY_SHARE, RowArrays
 from engine.storage.vectors.in_memory.row_loading import reserve_rows
 from engine.storage.vectors.in_memory.row_types import row_bytes
+from tests.contracts.test_vectors_contract import random_units
 
 DIM = 4
 ALL = VectorFilter(frozenset({1, 2}))
@@ -43,6 +44,26 @@ def test_few_rows_and_many_are_compared_alike(space: int) -> None:
     found = arrays.search(vectors[13], 12, VectorFilter(frozenset({space})))
     assert [hit.id for hit in found] == exact
     assert [hit.similarity for hit in found] == pytest.approx([float(vectors[at] @ vectors[13]) for at in exact])
+
+
+def test_the_exact_vectors_of_few_rows_are_read_and_none_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, read = random_units(20_000, 384, 22), list[int]()
+    rows = reserve_rows(384, 20_000, 10_000_000, tmp_path)
+    rows.append({name: np.arange(20_000) for name in ("id", "space", "room", "part")}, vectors)
+    decode = RowArrays._decode
+
+    def count(arrays: RowArrays, places: np.ndarray) -> np.ndarray:
+        read.append(len(places))
+        return decode(arrays, places)
+
+    monkeypatch.setattr(RowArrays, "_decode", count)
+    for query in random_units(9, 384, 23):
+        found = rows.search(query, 200, VectorFilter(frozenset(range(20_000))))
+        nearest = np.sort(vectors @ query)[::-1][:200]
+        assert [hit.similarity for hit in found] == pytest.approx(nearest.tolist(), abs=0.00005)
+        assert read.pop() < 320
 
 
 def test_deletion_keeps_every_other_row() -> None:

@@ -16,12 +16,11 @@ from structlog.testing import capture_logs
 from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import RoundedColumns
-from engine.storage.vectors.base import VectorFilter, VectorRow, VectorTable
+from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.in_memory import row_arrays, row_codes, row_loading
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
 from engine.storage.vectors.in_memory.row_codes import RowCodes, code_bytes
 from engine.storage.vectors.in_memory.row_loading import SpaceGroups, extend_codes, row_size
-from engine.storage.vectors.in_memory.table_shares import LEAST_GROWTH, TableShares
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_table import LanceTable
 from engine.text.similarity import unit_vectors
@@ -245,6 +244,26 @@ async def test_codes_that_followed_changes_lead_to_the_nearest_rows(monkeypatch:
     assert np.mean(shares) > 0.97
 
 
+async def test_hardly_any_row_is_missed_where_few_have_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_codes, "LIST_BYTES", 8 * LIST_ROWS * 8)
+    monkeypatch.setattr(row_codes, "MIN_CANDIDATES", 400)
+    monkeypatch.setattr(row_codes, "CANDIDATE_FACTOR", 1)
+    vectors, chance = random_units(12_000, 32, 21), np.random.default_rng(21)
+    coded, plain = [await load_rows(vectors[:9_000], is_coded=is_coded, max_rows=12_000) for is_coded in (True, False)]
+    shares = dict[int, list[float]]()
+    for _ in range(15):
+        ids = chance.choice(12_000, 300, replace=False).tolist()
+        for rows in (coded, plain):
+            rows.delete(ids[:200])
+            rows.upsert([VectorRow(id_, id_ % SPACES, 0, 0) for id_ in ids[100:]], vectors[ids[100:]])
+        area = VectorFilter(frozenset(chance.choice(SPACES, chance.integers(1, SPACES + 1)).tolist()))
+        [query] = unit_vectors(vectors[[chance.integers(12_000)]] + 0.1 * random_units(1, 32, len(shares)))
+        for k in (1, 20):
+            found, expected = ({hit.id for hit in rows.search(query, k, area)} for rows in (coded, plain))
+            shares.setdefault(k, []).append(len(found & expected) / k)
+    assert all(np.mean(each) > 0.98 for each in shares.values())
+
+
 async def test_few_rows_are_compared_with_each_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_codes, "LIST_BYTES", 10 * LIST_ROWS * 8)
     monkeypatch.setattr(row_codes, "MIN_CANDIDATES", 500)
@@ -287,6 +306,14 @@ async def test_rows_without_a_direction_are_not_found_and_hide_no_others(monkeyp
         found = coded.search(vectors[0], k, ALL)
         assert len(found) == min(k, 30)
         assert found == plain.search(vectors[0], k, ALL)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 6])
+async def test_few_rows_with_a_direction_are_found_among_many_without(count: int) -> None:
+    vectors = random_units(1_000, DIM, 24)
+    vectors[count:] = 0
+    rows = await load_rows(vectors)
+    assert sorted(find_ids(rows, random_units(1, DIM, 25)[0], 20, ALL)) == list(range(count))
 
 
 async def test_rows_of_other_spaces_never_take_the_place_of_those_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,30 +373,6 @@ def test_codes_come_before_rows_in_memory(max_bytes: int, *, has_file: bool, exp
     amount = "all" if share == 1 else "some" if share > 0.1 else "few"
     assert f"{'codes, ' if plan.is_coded else ''}{amount} in memory" == expected
     assert plan.resident * 384 + plan.max_rows * (23 + 104 * plan.is_coded) <= max_bytes
-
-
-@pytest.mark.parametrize("has_files", [True, False])
-def test_of_what_tables_with_codes_get_codes_are_given_first(*, has_files: bool) -> None:
-    shares = TableShares(400 * 1_000, 384, has_files=has_files)
-    counts: dict[VectorTable, int] = {"chunks": 400, "entities": 2_000, "relations": 4_000}
-    for table, count in counts.items():
-        shares.record_rows(table, count)
-    needs_first = LEAST_GROWTH * 4_000 * (row_size(384, is_coded=True) - 384)
-    given = {table: shares.give(table) for table in counts}
-    assert given["chunks"] >= LEAST_GROWTH * 400 * row_size(384, is_coded=False) - 1
-    assert (given["relations"] >= needs_first - 1) == has_files
-    assert sum(given.values()) <= 3 * 400_000
-
-
-def test_a_table_without_codes_keeps_what_it_had_beside_one_whose_codes_do_not_fit() -> None:
-    counts: dict[VectorTable, int] = {"chunks": 300, "entities": 480, "relations": 20_000}
-    given = []
-    for has_files in (True, False):
-        shares = TableShares(200_000, 384, has_files=has_files)
-        for table, count in counts.items():
-            shares.record_rows(table, count)
-        given.append([shares.give(table) for table in counts])
-    assert given[0] == given[1]
 
 
 async def test_a_store_gives_large_tables_codes_and_finds_the_same(
