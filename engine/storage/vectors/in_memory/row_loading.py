@@ -31,6 +31,7 @@ MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
 UNCODED_GROWTH = 1.25  # the same for tables too small for codes: when it is used up, they are loaded again, with codes
 FILE_SPARE_SHARE = 0.05  # a file has room for this share of further rows
 MIN_CODED_ROWS = 500_000
+CODED_TABLE_BYTES = 48 << 20  # that the codes of a table take besides what each row does, with a share of the library
 MIN_RESIDENT_SHARE = 0.25  # of the memory of a table, for vectors without codes
 
 
@@ -85,10 +86,11 @@ class _Plan(NamedTuple):
         growth = _find_growth(dim, count)
         for is_coded in (True, False) if has_codes(dim, count) else (False,):
             size = row_size(dim, is_coded=is_coded)
-            if max_rows := _find_room(size, count, max_bytes, growth):
+            room = max_bytes - CODED_TABLE_BYTES * is_coded
+            if max_rows := _find_room(size, count, room, growth):
                 return cls(max_rows, max_rows, is_coded)
             max_rows = int(count * (1 + FILE_SPARE_SHARE))
-            spare = max_bytes - max_rows * (size - dim)
+            spare = room - max_rows * (size - dim)
             if has_file and spare >= (0 if is_coded else MIN_RESIDENT_SHARE * max_bytes):
                 return cls(max_rows, spare // dim, is_coded)
         raise ArraysFull
@@ -142,6 +144,12 @@ def has_codes(dim: int, count: int) -> bool:
 def row_size(dim: int, *, is_coded: bool) -> int:
     """The memory that a rounded row takes with its code, if it has one; `dim` bytes of it can be in a file."""
     return row_bytes(RoundedColumns(dim)) + (code_bytes(dim) if is_coded else 0)
+
+
+def table_size(dim: int, count: int, growth: float) -> int:
+    """The memory that a multiple of so many rounded rows takes, with their codes if they have some."""
+    is_coded = has_codes(dim, count)
+    return int(growth * count * row_size(dim, is_coded=is_coded)) + CODED_TABLE_BYTES * is_coded
 
 
 def _find_growth(dim: int, count: int) -> float:

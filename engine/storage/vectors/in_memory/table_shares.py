@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from engine.storage.vectors.base import VectorTable
-from engine.storage.vectors.in_memory.row_loading import has_codes, row_size
+from engine.storage.vectors.in_memory.row_loading import has_codes, table_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,12 +54,13 @@ class TableShares:
         self._given.pop(table, None)
 
     def _find_need(self, rows: int, growth: float) -> int:
-        return max(self._least, int(growth * rows * row_size(self._dim, is_coded=has_codes(self._dim, rows))))
+        return max(self._least, table_size(self._dim, rows, growth))
 
     def _find_unmovable(self, rows: int) -> int:
         """What coded rows take that cannot be in a file; 0 for others."""
-        size = row_size(self._dim, is_coded=True) - self._dim
-        return int(LEAST_GROWTH * rows * size) if has_codes(self._dim, rows) else 0
+        if not has_codes(self._dim, rows):
+            return 0
+        return table_size(self._dim, rows, LEAST_GROWTH) - int(LEAST_GROWTH * rows * self._dim)
 
 
 def _divide(free: int, needs: Mapping[VectorTable, int]) -> dict[VectorTable, int]:

@@ -36,6 +36,7 @@ ALL = VectorFilter(frozenset(range(SPACES)))
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give tables of 500 rows codes, and search these in every scope."""
     monkeypatch.setattr(row_loading, "MIN_CODED_ROWS", 500)
+    monkeypatch.setattr(row_loading, "CODED_TABLE_BYTES", 0)
     monkeypatch.setattr(row_arrays, "MIN_CODED_SCOPE", 1)
     monkeypatch.setattr(row_arrays, "FEW_ROWS_SHARE", 1_000_000)
     monkeypatch.setattr(row_codes, "LIST_BYTES", LIST_ROWS * DIM // row_codes.PACKED)

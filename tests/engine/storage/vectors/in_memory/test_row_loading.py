@@ -9,7 +9,7 @@ from engine.storage.vector_columns import RoundedColumns
 from engine.storage.vectors.base import VectorFilter
 from engine.storage.vectors.in_memory import row_loading
 from engine.storage.vectors.in_memory.row_arrays import RowArrays
-from engine.storage.vectors.in_memory.row_loading import SpaceGroups, reserve_rows
+from engine.storage.vectors.in_memory.row_loading import SpaceGroups, reserve_rows, table_size
 from tests.contracts.test_vectors_contract import random_units
 
 DIM = 8
@@ -53,6 +53,18 @@ def test_tables_are_loaded_again_once_they_have_enough_rows_for_codes(
     count: int, room: int, exact_share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_loading, "MIN_CODED_ROWS", 500)
+    monkeypatch.setattr(row_loading, "CODED_TABLE_BYTES", 0)
     monkeypatch.setattr(row_loading, "MIN_RESERVED_ROWS", 400)
     monkeypatch.setattr(row_loading, "EXACT_SHARE", exact_share)
     assert reserve_rows(DIM, count, 1 << 20)._max_rows == room
+
+
+def test_what_codes_take_beside_the_rows_is_part_of_the_memory_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_loading, "MIN_CODED_ROWS", 500)
+    monkeypatch.setattr(row_loading, "CODED_TABLE_BYTES", 20_000)
+    max_bytes = 200_000
+    plan = row_loading._Plan.make(384, 1_000, max_bytes, has_file=True)
+    assert plan.is_coded
+    assert max_bytes - 384 < 20_000 + plan.resident * 384 + plan.max_rows * (23 + 104) <= max_bytes
+    assert table_size(384, 1_000, 2.0) == 20_000 + 2_000 * (407 + 104)
+    assert table_size(384, 499, 2.0) == 998 * 407

@@ -58,6 +58,7 @@ def test_a_table_keeps_its_share_until_it_is_loaded_again_or_gives_it_back() -> 
 def codes_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give tables of 500 rows codes."""
     monkeypatch.setattr(row_loading, "MIN_CODED_ROWS", 500)
+    monkeypatch.setattr(row_loading, "CODED_TABLE_BYTES", 0)
 
 
 @pytest.mark.usefixtures("codes_of_small_tables")
