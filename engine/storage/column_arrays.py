@@ -99,15 +99,15 @@ class ColumnArrays:
 def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
     """Which of the numbers are among the members, as booleans.
 
-    A table of all numbers up to the highest takes 0.3 ms for 300,000 numbers; `numpy.isin` takes 5 ms.
+    A table of all numbers up to the highest member takes 0.3 ms for 300,000 numbers; `numpy.isin` takes 5 ms.
     """
     wanted = np.fromiter(members, np.int64, len(members))
-    highest = int(numbers.max(initial=0))
-    if highest > MAX_TABLE or numbers.min(initial=0) < 0:
+    highest = int(wanted.max(initial=0))
+    if highest > MAX_TABLE or wanted.min(initial=1) < 1:
         return np.asarray(np.isin(numbers, wanted))
-    table = np.zeros(highest + 1, np.bool_)
-    table[wanted[(wanted >= 0) & (wanted <= highest)]] = True
-    return np.asarray(table[numbers])
+    table = np.zeros(highest + 2, np.bool_)
+    table[wanted] = True
+    return np.asarray(table.take(numbers, mode="clip"))  # numbers outside are those at its ends, which are no members
 
 
 def parse_numbers(text: str) -> np.ndarray:
