@@ -45,7 +45,7 @@ _INDIRECT = compile_late(
     r"でしょう)か[。\s]*$",
     re.IGNORECASE,
 )
-_QUESTION_END = compile_late(r"[^.!?？。！]{3,}+[?？]+")
+_QUESTION_END = compile_late(r"(?:\A|(?<=[.!?？。！]))[^.!?？。！]{3,}+[?？]+")
 _NO_ANSWER = compile_late(
     r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll (?:ask|check|look|find out)|"
     r"let me (?:check|ask|see|look)|keine ahnung|weiß (?:ich )?(?:es )?(?:auch )?nicht|gute frage|ich (?:frage|"
