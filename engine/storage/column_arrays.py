@@ -107,7 +107,7 @@ def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
         return np.asarray(np.isin(numbers, wanted))
     table = np.zeros(highest + 2, np.bool_)
     table[wanted] = True
-    return np.asarray(table.take(numbers, mode="clip"))  # numbers outside are those at its ends, which are no members
+    return np.asarray(table.take(numbers, mode="clip"))  # numbers outside are clipped to the ends, which are no members
 
 
 def parse_numbers(text: str) -> np.ndarray:

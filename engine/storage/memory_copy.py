@@ -70,7 +70,8 @@ class MemoryCopy(Generic[Rows]):
             loading = self._loading
             await asyncio.wait({loading}, timeout=max(0.0, self._patience_ends - loop.time()))
             if loading.done() and not loading.cancelled():
-                self._loading = None
+                if self._loading is loading:  # another may have begun meanwhile
+                    self._loading = None
                 loading.result()
         return self._rows
 

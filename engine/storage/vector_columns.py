@@ -48,7 +48,7 @@ class VectorColumns(Protocol):
         """The columns that tell how exactly rows are compared."""
 
     def find_margin(self, columns: Columns, query: np.ndarray) -> float:
-        """By how much a row may seem less similar to a query than another that is less similar.
+        """How much less similar than a farther row a row may seem, because of rounding.
 
         `columns`: the `steps` of rows near it.
         """

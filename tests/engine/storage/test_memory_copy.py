@@ -254,7 +254,7 @@ async def test_a_closed_copy_waits_for_the_step_that_improves_its_rows() -> None
     assert not running.is_set()
 
 
-async def test_rows_that_a_step_still_improves_are_freed_before_others_are_loaded() -> None:
+async def test_a_load_waits_for_the_step_that_improves_the_former_rows() -> None:
     table, improved, go_on = PausedTable(1), list[RowArrays](), asyncio.Event()
     table.go_on.set()
 
@@ -276,5 +276,26 @@ async def test_rows_that_a_step_still_improves_are_freed_before_others_are_loade
     go_on.set()
     await loading
     assert await copied_ids(copy) == [1, 2]
+    await copy.close()
+    assert len(asyncio.all_tasks()) == 1
+
+
+async def test_a_reader_that_resumes_late_forgets_no_load_that_began_meanwhile() -> None:
+    table = PausedTable(1)
+    copy = open_copy(table)
+    early = asyncio.create_task(copied_ids(copy))
+    await table.started.wait()
+    table.go_on.set()
+    while not copy.is_loaded:  # noqa: ASYNC110 - the reader resumes one turn later
+        await asyncio.sleep(0)
+    table.go_on.clear()
+    copy.drop()  # before the reader resumes
+    late = asyncio.create_task(copied_ids(copy))
+    for _ in range(9):
+        await asyncio.sleep(0)
+    table.go_on.set()
+    assert await copied_ids(copy) == [1]
+    assert table.reads == 2
+    await asyncio.gather(early, late)
     await copy.close()
     assert len(asyncio.all_tasks()) == 1

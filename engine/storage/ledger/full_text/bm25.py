@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 K1, B = 1.2, 0.75
 FILTER_BATCH = 256  # rows checked against the filters at once
 STEM_SHARE = 0.6  # of a place of a word that a place of another form of it counts
-COUNTED_SHARE = 64  # one of so many ids has a score: then sums for all ids take less time than sorting
+COUNTED_SHARE = 8  # if one of so many ids has a score, sums for all ids take less time than sorting
 SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
 
 
@@ -165,7 +165,7 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> RowScores:
 def _add_scores(ids: np.ndarray, scores: np.ndarray) -> RowScores:
     """The sum of the scores of each id, ids ascending."""
     size = int(ids.max(initial=0)) + 1
-    if len(ids) * COUNTED_SHARE < size:  # the first places are not needed; with them, ascending runs are merged
+    if len(ids) * COUNTED_SHARE < size:  # for the first places, numpy sorts by merging ascending runs, which is faster
         distinct, _, places = np.unique(ids, return_index=True, return_inverse=True)
         return RowScores(distinct, np.bincount(places, scores, len(distinct)))
     is_there = np.zeros(size, np.bool_)

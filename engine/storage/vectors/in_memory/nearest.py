@@ -15,7 +15,7 @@ NO_DIRECTION = np.float32(-2.0)  # below every cosine
 
 
 class NearRows(NamedTuple):
-    """Rows near a query, in no order: their places, and their similarities as far as these were computed."""
+    """Rows near a query: their places, and their similarities as they were computed."""
 
     places: np.ndarray
     similarities: np.ndarray

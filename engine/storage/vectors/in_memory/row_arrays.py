@@ -15,16 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.scheduling.supervisor import wait_for_completion
-from engine.storage.column_arrays import ColumnArrays, is_member
+from engine.storage.column_arrays import ArraysFull, ColumnArrays, is_member
 from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
-from engine.storage.vectors.in_memory.nearest import (
-    NO_DIRECTION,
-    NearRows,
-    find_in_sample,
-    select_nearest,
-)
+from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, NearRows, find_in_sample, select_nearest
 from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
 from engine.storage.vectors.in_memory.row_codes import (
     MIN_TRAINING_ROWS,
@@ -155,7 +150,15 @@ class RowArrays:
     def _change(self) -> Iterator[None]:
         with self._gate.change():
             self._groups = None
-            yield
+            try:
+                yield
+            except ArraysFull:
+                raise
+            except Exception as error:
+                if self._codes is None:
+                    raise
+                report_failure(error, len(self))  # the library may raise anything: the rows are loaded again
+                raise ArraysFull from error
 
     def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Replace all rows of these ids; vectors have length one.

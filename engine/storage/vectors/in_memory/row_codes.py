@@ -32,8 +32,8 @@ ID_BYTES = 8  # by which FAISS names a row
 MIN_CANDIDATES, CANDIDATE_FACTOR, CANDIDATE_SHARE = 4_096, 32, 400
 TRAINING_ROWS, MIN_TRAINING_ROWS = 4_096, 16  # to which codes are fitted: FAISS takes no more, and no fewer
 FIRST_SHARE = 4  # of the candidates one of so many are compared at first; then others that may be wanted
-# So many standard deviations of the errors of codes below the last wanted row, candidates are compared. All rows are,
-# if those that are no candidates are within the second number of it.
+# Candidates are compared down to so many standard deviations of the errors of codes below the last wanted row; all rows
+# are compared if others than candidates may be within SURE_DEVIATIONS of it.
 COMPARED_DEVIATIONS, SURE_DEVIATIONS = 3.0, 2.0
 SHARED_LISTS = 20  # from more on several threads search: 220,000 rows of 384 dimensions
 
@@ -62,17 +62,20 @@ def compare_candidates(
         order = np.argsort(places := np.append(places, new), kind="stable")
         places, similarities = places[order], np.append(similarities, compare(new), axis=1)[:, order]
         exact = [NearRows(places, row) for row in similarities]
-        least = [find_least(*each, COMPARED_DEVIATIONS) for each in zip(chosen, exact, wanted, strict=True)]
-        chosen = [each.select(each.similarities >= bound) for each, bound in zip(found, least, strict=True)]
-    least = [find_least(*each, SURE_DEVIATIONS) for each in zip(chosen, exact, wanted, strict=True)]
+        lowest = [
+            min(find_lowest_similarity(*each, COMPARED_DEVIATIONS), each[0].similarities.min(initial=math.inf))
+            for each in zip(chosen, exact, wanted, strict=True)
+        ]
+        chosen = [each.select(each.similarities >= bound) for each, bound in zip(found, lowest, strict=True)]
+    lowest = [find_lowest_similarity(*each, SURE_DEVIATIONS) for each in zip(chosen, exact, wanted, strict=True)]
     return [
         near if len(each.places) == searched or bound > each.similarities.min(initial=math.inf) else None
-        for near, each, bound in zip(exact, found, least, strict=True)
+        for near, each, bound in zip(exact, found, lowest, strict=True)
     ]
 
 
-def find_least(coded: NearRows, exact: NearRows, wanted: int, deviations: float) -> float:
-    """The least similarity by its code that a row as near as the last wanted one probably has; -inf if it is unknown.
+def find_lowest_similarity(coded: NearRows, exact: NearRows, wanted: int, deviations: float) -> float:
+    """The lowest similarity by its code that a row as near as the last wanted one probably has; -inf if it is unknown.
 
     `exact`: rows that were compared, of ascending places; `coded`: some of them, by their codes, which err as much for
     other rows. `deviations`: how far below the mean of these errors.

@@ -31,7 +31,7 @@ MAX_GROWTH, MIN_RESERVED_ROWS = 4, 500_000
 UNCODED_GROWTH = 1.25  # the same for tables too small for codes: when it is used up, they are loaded again, with codes
 FILE_SPARE_SHARE = 0.05  # a file has room for this share of further rows
 MIN_CODED_ROWS = 500_000
-CODED_TABLE_BYTES = 48 << 20  # that the codes of a table take besides what each row does, with a share of the library
+CODED_TABLE_BYTES = 48 << 20  # of memory for FAISS and its lists, for each table
 MIN_RESIDENT_SHARE = 0.25  # of the memory of a table, for vectors without codes
 
 

@@ -49,9 +49,9 @@ def test_few_rows_and_many_are_compared_alike(space: int) -> None:
 def test_the_exact_vectors_of_few_rows_are_read_and_none_is_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vectors, read = random_units(20_000, 384, 22), list[int]()
-    rows = reserve_rows(384, 20_000, 10_000_000, tmp_path)
-    rows.append({name: np.arange(20_000) for name in ("id", "space", "room", "part")}, vectors)
+    vectors, read = random_units(4_000, 128, 22), list[int]()
+    rows = reserve_rows(128, 4_000, 1_000_000, tmp_path)
+    rows.append({name: np.arange(4_000) for name in ("id", "space", "room", "part")}, vectors)
     decode = RowArrays._decode
 
     def count(arrays: RowArrays, places: np.ndarray) -> np.ndarray:
@@ -59,8 +59,8 @@ def test_the_exact_vectors_of_few_rows_are_read_and_none_is_missed(
         return decode(arrays, places)
 
     monkeypatch.setattr(RowArrays, "_decode", count)
-    for query in random_units(9, 384, 23):
-        found = rows.search(query, 200, VectorFilter(frozenset(range(20_000))))
+    for query in random_units(9, 128, 23):
+        found = rows.search(query, 200, VectorFilter(frozenset(range(4_000))))
         nearest = np.sort(vectors @ query)[::-1][:200]
         assert [hit.similarity for hit in found] == pytest.approx(nearest.tolist(), abs=0.00005)
         assert read.pop() < 320
