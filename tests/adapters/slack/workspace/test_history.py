@@ -20,9 +20,12 @@ def slow_pages_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def write_thread(scene: Scene, replies: int) -> list[SentMessage]:
-    """A thread: its root, then its replies r0, r1 and so on."""
-    root = await scene.ada.says(scene.roof, "root")
-    return [root, *[await scene.ada.says(scene.roof, f"r{number}", thread=root) for number in range(replies)]]
+    """A thread: its root, then its replies r0, r1 and so on, a minute apart."""
+    written = [root := await scene.ada.says(scene.roof, "root")]
+    for number in range(replies):
+        scene.slack.clock.advance(60)
+        written.append(await scene.ada.says(scene.roof, f"r{number}", thread=root))
+    return written
 
 
 async def read(scene: Scene, since: datetime = YESTERDAY, before: str = "") -> list[str]:
