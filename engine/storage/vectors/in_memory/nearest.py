@@ -42,7 +42,7 @@ class NearRows(NamedTuple):
         return self.select(self.similarities >= np.partition(self.similarities, -count)[-count] - margin)
 
 
-def select_nearest(similarities: np.ndarray, count: int) -> np.ndarray:
+def find_nearest(similarities: np.ndarray, count: int) -> np.ndarray:
     """The places of the rows as similar as the `count`-th of those with a direction; of all if these are fewer."""
     near = find_in_sample(similarities, count)
     if near is None or len(near) < count:

@@ -19,7 +19,7 @@ from engine.storage.column_arrays import ArraysFull, ColumnArrays, is_member
 from engine.storage.search_gate import SearchGate, SearchThreads, share_work
 from engine.storage.vector_columns import ROUNDED, RoundedColumns
 from engine.storage.vectors.base import VectorHit
-from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, NearRows, find_in_sample, select_nearest
+from engine.storage.vectors.in_memory.nearest import NO_DIRECTION, NearRows, find_in_sample, find_nearest
 from engine.storage.vectors.in_memory.place_runs import READ_ROWS, Runs, SpaceRuns, split_run
 from engine.storage.vectors.in_memory.row_codes import (
     MIN_TRAINING_ROWS,
@@ -298,7 +298,7 @@ class RowArrays:
         starts, firsts = runs.starts, np.append(0, np.cumsum(runs.lengths))
         found = list[NearRows]()
         for similarities, count in zip(self._compare_runs(queries, runs), counts, strict=True):
-            near = select_nearest(similarities, count)
+            near = find_nearest(similarities, count)
             owners = np.searchsorted(firsts, near, side="right") - 1
             places = starts[owners] + near - firsts[owners] if len(near) else near
             near_rows = NearRows(places, similarities[near])

@@ -63,9 +63,12 @@ def compare_candidates(
         places, similarities = places[order], np.append(similarities, compare(new), axis=1)[:, order]
         exact = [NearRows(places, row) for row in similarities]
         lowest = [
-            min(find_lowest_similarity(*each, COMPARED_DEVIATIONS), each[0].similarities.min(initial=math.inf))
-            for each in zip(chosen, exact, wanted, strict=True)
-        ]
+            min(
+                find_lowest_similarity(coded, near, count, COMPARED_DEVIATIONS),
+                coded.similarities.min(initial=math.inf),
+            )
+            for coded, near, count in zip(chosen, exact, wanted, strict=True)
+        ]  # never fewer rows than before: these are compared already, and tell the errors of codes
         chosen = [each.select(each.similarities >= bound) for each, bound in zip(found, lowest, strict=True)]
     lowest = [find_lowest_similarity(*each, SURE_DEVIATIONS) for each in zip(chosen, exact, wanted, strict=True)]
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.storage.vector_columns import MARGIN_STEPS, MAX_INTEGER, ExactColumns, RoundedColumns
 from engine.storage.vectors.in_memory.nearest import NearRows, list_new
 
 
@@ -23,3 +24,15 @@ def test_rows_that_are_as_near_within_the_margin_are_kept() -> None:
     assert sorted(near.select_nearest(2).places.tolist()) == [1, 3]
     for count in (5, 9):
         assert near.drop_far(count, 0.0) == near.select_nearest(count) == near
+
+
+@pytest.mark.parametrize("largest", [0.2, 0.9])  # of the query's numbers; of a row's it is 0.5
+def test_the_margin_is_that_of_the_coarsest_rounding(largest: float) -> None:
+    query, row = (
+        np.array([each, np.sqrt(1 - each**2) / 24**0.5], np.float32)[[0] + [1] * 24] for each in (largest, 0.5)
+    )
+    columns, exact = RoundedColumns(25, is_refined=True), ExactColumns(25)
+    steps = {name: columns.encode(np.stack([row, query * 0]))[name] for name in columns.steps}
+    expected = MARGIN_STEPS * max(largest, 0.5) / float(MAX_INTEGER)
+    assert columns.find_margin(steps, query) == pytest.approx(expected, rel=0.02)
+    assert (exact.steps, exact.find_margin({}, query)) == ((), 0.0)
